@@ -45,6 +45,13 @@ pub(super) fn rules(handle: &Handle, request: RuleRequest) -> Reply {
     })
 }
 
+/// Adds a line to the instructions of the session's directory.
+pub(super) fn add_instruction(handle: &Handle, line: String) -> Reply {
+    let added = handle.shell().map(|shell| shell.add_instruction(&line));
+    let outcome = added.unwrap_or_else(|| Err("the session has not started yet".to_owned()));
+    Reply::InstructionAdded { line, outcome }
+}
+
 /// Runs a shell line of the user.
 pub(super) fn run_line(
     handle: &Handle,

@@ -185,6 +185,7 @@ fn marks(request: &Request) -> fn(&Member) {
         | Request::Decide { .. }
         | Request::Cancel { .. }
         | Request::RunLine { .. }
+        | Request::AddInstruction { .. }
         | Request::StopJob { .. }
         | Request::ToBackground { .. }
         | Request::PreviewUndo { .. }

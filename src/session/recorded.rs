@@ -57,6 +57,7 @@ impl RecordedClient {
             Request::Pause { agent, state } => Reply::Pause { agent, state, accepted: Accepted::No },
             Request::Decide { agent, decision, .. } => Reply::Decided { agent, decision, accepted: Accepted::No },
             Request::RunLine { line, .. } => Reply::ShellLine { line, outcome: Err(why) },
+            Request::AddInstruction { line } => Reply::InstructionAdded { line, outcome: Err(why) },
             Request::StopJob { job } => Reply::JobStopped { job, accepted: Accepted::No },
             Request::ToBackground { call, .. } => Reply::Background { call, outcome: Err(why) },
             Request::Cancel { .. } => Reply::Cancelling(Vec::new()),

@@ -139,6 +139,7 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
         }
         Request::Decide { agent, call, decision } => decide(handle, agent, call.as_ref(), decision),
         Request::RunLine { to, line, output } => answers::run_line(handle, &to, line, output, sender),
+        Request::AddInstruction { line } => answers::add_instruction(handle, line),
         Request::StopJob { job } => answers::stop_job(handle, job),
         Request::ToBackground { agent, call } => answers::to_background(handle, &agent, call),
         Request::Cancel { agents } => {

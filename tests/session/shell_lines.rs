@@ -66,6 +66,21 @@ impl Site {
 }
 
 #[tokio::test]
+async fn a_line_for_the_instructions_goes_to_the_end_of_agents_md_in_the_directory_of_the_session() {
+    let site = Site::new([]).await;
+    let add = |number, line: &str| {
+        let request = Request::AddInstruction { line: line.to_owned() };
+        let reply = site.requests.carry_out(Numbered { client: ClientId::first(), number, request });
+        let Some(Reply::InstructionAdded { outcome, .. }) = reply else { panic!("{reply:?}") };
+        outcome
+    };
+    assert_eq!([add(1, "- use tabs"), add(2, "- no tests")], [Ok(()), Ok(())]);
+    assert!(add(3, "one\ntwo").is_err());
+    let text = std::fs::read_to_string(site.dir.path().join("AGENTS.md")).unwrap();
+    assert_eq!(text, "- use tabs\n- no tests\n");
+}
+
+#[tokio::test]
 async fn a_line_runs_at_once_in_the_directory_of_the_session_and_its_output_waits_as_a_note() {
     let mut site = Site::new([Played::text("I see.")]).await;
     assert_eq!(site.run(1, "pwd; echo oops >&2; exit 3", ShellOutput::Deliver), Ok("j1".to_owned()));

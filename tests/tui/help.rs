@@ -204,7 +204,7 @@ fn the_lines_read_a_page_aloud_or_what_words_find() {
     let nothing = stage.line("/help kees").written();
     assert!(nothing.contains("the manual has nothing with “kees”; the nearest topic is keys"), "{nothing}");
     let all = stage.line("/help").written();
-    assert!(all.contains("topics: steering, plan, keys, "), "{all}");
+    assert!(all.contains("topics: steering, habits, plan, keys, "), "{all}");
 }
 
 #[test]

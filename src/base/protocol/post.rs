@@ -176,6 +176,13 @@ pub enum Reply {
         /// Its job, or why there is none.
         outcome: Result<JobId, String>,
     },
+    /// A line was added to `AGENTS.md`, or was not.
+    InstructionAdded {
+        /// The line.
+        line: String,
+        /// Why it was not.
+        outcome: Result<(), String>,
+    },
     /// An image of the conversation.
     Image {
         /// By what it was asked for.

@@ -107,6 +107,11 @@ pub enum Request {
         /// What becomes of its output.
         output: ShellOutput,
     },
+    /// Add a line to the end of `AGENTS.md` in the session's directory.
+    AddInstruction {
+        /// Exactly the line, without its end.
+        line: String,
+    },
     /// End a command in the background, or a shell line of the user.
     StopJob {
         /// Which.

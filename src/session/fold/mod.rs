@@ -228,6 +228,7 @@ impl RunState {
             | Reply::Decided { accepted: Accepted::No, .. }
             | Reply::Cancelling(_)
             | Reply::ShellLine { .. }
+            | Reply::InstructionAdded { .. }
             | Reply::JobStopped { .. }
             | Reply::Background { .. }
             | Reply::Image { .. }

@@ -13,6 +13,7 @@
 //! - a session that goes on: `resumed.rs`, `src/agent/resume.rs`; stories: `tests/program/sessions/resume.rs`
 //! - mode, sandbox and context files, as an event: `guards.rs`; stories: `host/mod.rs`, `tests/program/real_work.rs`
 //! - the user's own shell lines: `shell.rs`; stories: `shell_lines.rs`
+//! - a line that the user adds to `AGENTS.md`: `instructions.rs`; stories: `tests/tui/rule_or_line.rs`
 //! - MCP servers of a session: `setup.rs`, `src/extensions/mcp/mod.rs`; stories: `tests/extensions/mcp/mod.rs`
 //! - `AGENTS.md`, `CLAUDE.md`: `tests/program/context_files.rs`; stories: `context_files/mod.rs`
 
@@ -22,6 +23,7 @@ mod context_files;
 mod continued;
 mod guards;
 mod handle;
+mod instructions;
 mod mailbox;
 mod resumed;
 mod run;

@@ -11,6 +11,7 @@ use std::sync::{Arc, Weak};
 
 use tokio::runtime::Handle as Runtime;
 
+use super::instructions;
 use steersman_base::event::JobEnd;
 use steersman_base::id::{AgentId, ClientId, JobId};
 use steersman_base::limits;
@@ -38,6 +39,14 @@ pub struct Shell {
 }
 
 impl Shell {
+    /// Adds a line to the end of `AGENTS.md` in the session's directory.
+    ///
+    /// # Errors
+    /// One sentence; the file is as it was.
+    pub fn add_instruction(&self, line: &str) -> Result<(), String> {
+        instructions::add_line(&self.directory, line)
+    }
+
     /// Runs a line.
     ///
     /// # Errors

@@ -98,6 +98,7 @@ pub fn next_escape(app: &App) -> Escape {
                 | QuestionSubject::Quit
                 | QuestionSubject::StopJob(_)
                 | QuestionSubject::Undo(_)
+                | QuestionSubject::Rule(_)
                 | QuestionSubject::Switch(..),
             )
             | None => Escape::LeaveQuestion,

@@ -64,6 +64,7 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, fa
         | QuestionSubject::Reset
         | QuestionSubject::Quit
         | QuestionSubject::Undo(_)
+        | QuestionSubject::Rule(_)
         | QuestionSubject::StopJob(_)
         | QuestionSubject::Switch(..)
         | QuestionSubject::Approval(..) => true,
@@ -92,6 +93,7 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubjec
         | QuestionSubject::StillTrue(_)
         | QuestionSubject::Unfinished(_)
         | QuestionSubject::Undo(_)
+        | QuestionSubject::Rule(_)
         | QuestionSubject::StopJob(_)
         | QuestionSubject::Switch(..)
         | QuestionSubject::Approval(..) => (
@@ -120,6 +122,23 @@ fn ended_by_quitting(run: &RunState) -> String {
         (0, false, 1) => "1 command runs in the background. Quitting ends it.".to_owned(),
         (0, false, jobs) => format!("{jobs} commands run in the background. Quitting ends them."),
     }
+}
+
+/// Asks what becomes of a text that was typed behind `#`: it shows what would be written, and where.
+pub fn ask_about_rule(questions: &mut Questions, text: &str, facts: &Facts) {
+    let place = visible_line(&facts.place);
+    let detail = vec![
+        DetailPart::Text("A rule holds from now on in this session.".to_owned()),
+        DetailPart::Text(format!("The line goes to the end of AGENTS.md in {place}, for later sessions too:")),
+        DetailPart::Exact(instruction(text)),
+    ];
+    let subject = QuestionSubject::Rule(text.to_owned());
+    questions.ask_once(Question::new(subject, "A rule, or a line for AGENTS.md?", detail));
+}
+
+/// Returns the line of `AGENTS.md` that a text becomes.
+pub fn instruction(text: &str) -> String {
+    format!("- {text}")
 }
 
 /// Asks whether a command in the background is to end.

@@ -14,7 +14,10 @@ mod state;
 mod update;
 pub mod view;
 
-pub use ask::{ask_about_conversation, ask_about_job, ask_about_requests, ask_about_stale, ask_about_undo, undo_parts};
+pub use ask::{
+    ask_about_conversation, ask_about_job, ask_about_requests, ask_about_rule, ask_about_stale, ask_about_undo,
+    undo_parts,
+};
 pub use state::{AnswerChoices, Question, QuestionSubject, Questions, Rewind, ShownQuestion, Unarmed};
 pub use update::{
     MessageUse, answer, carry_out, choose, fill_form, form_fields, give, lone_answer, no_with_words, not_answered,

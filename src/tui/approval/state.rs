@@ -58,6 +58,8 @@ pub enum QuestionSubject {
     Undo(UndoScope),
     /// Whether a command in the background ends.
     StopJob(JobId),
+    /// Whether this text becomes a rule, or a line of `AGENTS.md` besides.
+    Rule(String),
     /// Whether the screen closes for another session or a branch, and whether files go back with that.
     Switch(Switch, Rewind),
     /// Whether a tool may do what it wants to do.
@@ -163,6 +165,12 @@ impl QuestionSubject {
                 (Answer::No, "no"),
                 (Answer::Leave, "no"),
             ],
+            Self::Rule(_) => &[
+                (Answer::Once, "a rule of this session"),
+                (Answer::Always, "that, and a line of AGENTS.md"),
+                (Answer::No, "neither: send it as it stands"),
+                (Answer::Leave, "back to the message"),
+            ],
             Self::Quit
             | Self::StopJob(_)
             | Self::Undo(_)
@@ -199,14 +207,14 @@ impl QuestionSubject {
             Self::Quit => Some(PaneEffect::Outside(Effect::Quit)),
             Self::Undo(scope) => Some(PaneEffect::UndoChanges(scope.clone())),
             Self::StopJob(job) => Some(Request::StopJob { job: job.clone() }.into()),
-            Self::StillTrue(_) | Self::Unfinished(_) | Self::Switch(..) | Self::Approval(..) => None,
+            Self::StillTrue(_) | Self::Unfinished(_) | Self::Rule(_) | Self::Switch(..) | Self::Approval(..) => None,
         }
     }
 
     /// Tells whether a yes counts only once the end of the detail was on the screen.
     pub fn must_be_read(&self) -> bool {
         match self {
-            Self::Approval(..) | Self::Undo(_) | Self::Switch(_, Rewind::Offered) => true,
+            Self::Approval(..) | Self::Undo(_) | Self::Rule(_) | Self::Switch(_, Rewind::Offered) => true,
             Self::StillTrue(_)
             | Self::Unfinished(_)
             | Self::New

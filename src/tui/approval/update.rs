@@ -1,5 +1,6 @@
 //! What the keys do about a question. Whether a key may answer is decided in the state.
 
+use super::ask::instruction;
 use super::{AnswerChoices, QuestionSubject, Questions, Unarmed};
 use crate::approval::Question;
 use crate::commands::Verb;
@@ -151,6 +152,7 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, fac
         }
         (QuestionSubject::Approval(id, _), answer) => vec![Request::Answer { id, answer: answer_of(answer) }.into()],
         (QuestionSubject::Unfinished(ids), answer) => unfinished(ids, answer, facts),
+        (QuestionSubject::Rule(text), answer) => rule(&text, answer),
         (
             QuestionSubject::New
             | QuestionSubject::Reset
@@ -172,6 +174,21 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, fac
             }
             subject.decided().into_iter().collect()
         }
+    }
+}
+
+/// Returns what is done with a text that was typed behind `#`. What becomes no rule is in the message again.
+fn rule(text: &str, answer: Answer) -> Vec<PaneEffect> {
+    let as_rule = [PaneEffect::Complete(None, format!("/rule {text}")), PaneEffect::Enter];
+    let as_it_stands = PaneEffect::Complete(None, format!("# {text}"));
+    match answer {
+        Answer::Once | Answer::Session => as_rule.into(),
+        Answer::Always | Answer::Everywhere => {
+            let line = instruction(text);
+            [Request::AddInstruction { line }.into()].into_iter().chain(as_rule).collect()
+        }
+        Answer::No => vec![as_it_stands, PaneEffect::Enter],
+        Answer::Words | Answer::Leave => vec![as_it_stands],
     }
 }
 

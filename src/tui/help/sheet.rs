@@ -15,10 +15,11 @@ const COLUMN: u16 = 36;
 /// Columns of the key.
 const KEY: u16 = 11;
 /// What begins a message and is no key.
-const SIGNS: [(&str, &str); 5] = [
+const SIGNS: [(&str, &str); 6] = [
     ("/", "commands"),
     ("@", "files, agents"),
     ("!", "run a line in your shell"),
+    ("#", "rule, line of AGENTS.md"),
     ("\\ Enter", "new line, at the end"),
     ("Ctrl+X V", "Alt+V; Ctrl+X 3: F3"),
 ];

@@ -57,9 +57,11 @@ impl Keymap {
         self.is_changed = self.tables != Self::default().tables;
     }
 
-    /// Takes a key away from the actions of a context that nobody has set and that have another one besides.
+    /// Takes a key away from the actions of a context that nobody has set and that have another one besides; two keys that
+    /// only stand in for one do not count.
     pub(super) fn take_spare(&mut self, context: Context, chord: Chord, is_set: impl Fn(Action) -> bool) {
-        let has_another = |action: Action| self.chords(context, action).nth(1).is_some();
+        let is_another = |other: &Chord| *other != chord && !other.is_prefixed;
+        let has_another = |action: Action| self.chords(context, action).any(|other| is_another(&other));
         let spare: Vec<Action> = self.table(context).iter().map(|(_, action)| *action).collect();
         let spare: Vec<Action> = spare.into_iter().filter(|action| !is_set(*action) && has_another(*action)).collect();
         if let Some(table) = self.tables.get_mut(context.index()) {

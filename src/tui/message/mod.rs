@@ -88,6 +88,8 @@ pub struct Message {
     /// The draft that was sent last, until the next one: its queues may still answer.
     outgoing: Option<String>,
     on_its_way: OnItsWay,
+    /// Whether the first character of the text on top was typed, and was a `#`.
+    begins_rule: bool,
     /// The text with an unknown command that Enter did not send the first time.
     refused: Option<String>,
     /// The number of the newest search in a list.

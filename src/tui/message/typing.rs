@@ -8,6 +8,7 @@ use super::composer::{Expanded, Pasted};
 use crate::keymap::Edit;
 use steersman_base::steering::TextKind;
 use steersman_base::target;
+use steersman_base::text::is_blank;
 
 impl Message {
     /// Returns the text that the keys change, as it is sent.
@@ -57,17 +58,31 @@ impl Message {
     /// Types one character; a control character is passed over.
     pub fn type_char(&mut self, c: char) {
         self.images.note_paste(false);
+        if self.is_empty() {
+            self.begins_rule = c == '#' && self.is_draft();
+        }
         self.top_mut().type_char(c);
     }
 
     /// Types many characters as one undo step.
     pub fn type_text(&mut self, text: &str) {
+        self.begins_rule &= !self.is_empty();
         self.top_mut().type_text(text);
     }
 
     /// Inserts a line break.
     pub fn newline(&mut self) {
         self.top_mut().newline();
+    }
+
+    /// Returns what was typed as one line behind a `#` that was the first key of the message; `None` for any other text.
+    pub fn rule_typed(&self) -> Option<String> {
+        if !self.begins_rule || !self.is_draft() {
+            return None;
+        }
+        let text = self.text();
+        let rule = text.strip_prefix('#').filter(|rule| !rule.starts_with('#') && !rule.contains('\n'))?.trim();
+        (!is_blank(rule)).then(|| rule.to_owned())
     }
 
     /// Makes a line break of the backslash at the end; false where there is none, or where it stands behind another one.
@@ -89,6 +104,7 @@ impl Message {
     /// Inserts what came at once; never sends, whatever it contains.
     pub fn paste(&mut self, text: &str) -> Pasted {
         self.images.note_paste(true);
+        self.begins_rule &= !self.is_empty();
         self.top_mut().paste(text)
     }
 
@@ -124,6 +140,7 @@ impl Message {
 
     /// Replaces the whole text; undo never leads back behind it.
     pub fn load(&mut self, text: &str) {
+        self.begins_rule = false;
         self.top_mut().load(text);
     }
 

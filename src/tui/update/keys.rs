@@ -295,6 +295,11 @@ pub fn enter(app: &mut App) -> Vec<Effect> {
     if app.facts.medium == Medium::Screen && app.message.break_line() {
         return Vec::new();
     }
+    if let Some(text) = app.message.rule_typed().filter(|_| app.facts.medium == Medium::Screen) {
+        app.message.load("");
+        approval::ask_about_rule(&mut app.questions, &text, &app.facts);
+        return Vec::new();
+    }
     let waits = app.facts.run.pauses.place(app.tree.selected()).is_some();
     if app.message.is_empty() && app.is_drafting() && waits && app.facts.medium == Medium::Screen {
         let outcome = pause::enter(&app.pause, app.tree.selected(), &app.facts);

@@ -51,6 +51,7 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
             | QuestionSubject::Quit
             | QuestionSubject::StopJob(_)
             | QuestionSubject::Undo(_)
+            | QuestionSubject::Rule(_)
             | QuestionSubject::Switch(..)
             | QuestionSubject::Approval(..) => Answer::No,
         };

@@ -134,6 +134,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         }
         Reply::Cancelling(_) => {}
         Reply::ShellLine { line, outcome } => wanted.push(jobs::line_started(&line, outcome)),
+        Reply::InstructionAdded { line, outcome } => wanted.push(rules::added(&line, outcome)),
         Reply::JobStopped { job, accepted } => wanted.push(jobs::stopped(&job, accepted)),
         Reply::Image { digest, image } => {
             let job = transcripts.pictures.read(digest, image);

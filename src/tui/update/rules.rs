@@ -8,6 +8,15 @@ use steersman_base::steering::{RuleChange, RuleScope};
 use steersman_base::text::{visible, visible_line};
 use steersman_session::fold::rule_scope_words;
 
+/// Says what became of a line for `AGENTS.md`.
+pub fn added(line: &str, outcome: Result<(), String>) -> PaneEffect {
+    let line = visible_line(line);
+    match outcome {
+        Ok(()) => PaneEffect::Say(format!("AGENTS.md has a new line: {line}")),
+        Err(why) => PaneEffect::Reply(format!("AGENTS.md is as it was: {why}. The line was: {line}")),
+    }
+}
+
 /// How a change of a rule is written.
 const USAGE: &str = "it is /rules withdraw M, /rules change M WORDS, or /rules for M agent, tree or new-agents; M is the number \
                      of a rule";

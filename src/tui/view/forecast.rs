@@ -30,6 +30,9 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     if app.message.breaks_line() {
         return words(&["→ a new line in place of the backslash", "→ new line"]);
     }
+    if app.message.rule_typed().is_some() {
+        return words(&["→ asks: a rule, or a line for AGENTS.md", "→ a rule, or for AGENTS.md", "→ asks"]);
+    }
     if let Some(about) = app.message.about_question() {
         return words(match about.what {
             QuestionText::No => &["→ no, and the model is told this", "→ no, with these words", "→ no"],

@@ -135,6 +135,7 @@ fn reply_line(id: Value, reply: &Reply) -> ReplyLine {
         Reply::Answered { outcome: Err(why), .. }
         | Reply::Mode(Err(why))
         | Reply::ShellLine { outcome: Err(why), .. }
+        | Reply::InstructionAdded { outcome: Err(why), .. }
         | Reply::Background { outcome: Err(why), .. } => failed(id, why.clone()),
         Reply::JobStopped { accepted: Accepted::No, job } => failed(id, format!("no job {job} runs")),
         Reply::PlanEdited { outcome: Err(refused), .. } => failed(id, refused.to_string()),
@@ -144,6 +145,7 @@ fn reply_line(id: Value, reply: &Reply) -> ReplyLine {
         | Reply::Decided { .. }
         | Reply::Cancelling(_)
         | Reply::ShellLine { .. }
+        | Reply::InstructionAdded { .. }
         | Reply::Background { .. }
         | Reply::Image { .. }
         | Reply::JobStopped { .. }

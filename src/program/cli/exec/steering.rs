@@ -255,6 +255,7 @@ impl<'a> ExecRun<'a> {
             | Reply::Decided { .. }
             | Reply::Cancelling(_)
             | Reply::ShellLine { .. }
+            | Reply::InstructionAdded { .. }
             | Reply::JobStopped { .. }
             | Reply::Background { .. }
             | Reply::Image { .. }
