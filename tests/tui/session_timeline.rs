@@ -73,7 +73,7 @@ fn session() -> Vec<Step> {
     events.into_iter().enumerate().map(step).collect()
 }
 
-fn replay(width: u16, height: u16) -> Stage {
+pub fn replay(width: u16, height: u16) -> Stage {
     let mut stage = Stage::new(width, height);
     stage.tell(Msg::Replayed(Ok(alone(session(), EventPlace::default()))));
     stage

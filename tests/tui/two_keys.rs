@@ -4,7 +4,10 @@ use steersman_base::steering::TextKind;
 use steersman_tui::help::Help;
 use steersman_tui::keymap::Keymap;
 use steersman_tui::msg::{EditorSubject, Effect, Msg};
+use steersman_tui::plan::PlanPane;
 use steersman_tui::state::Pane;
+
+use super::session_timeline::replay;
 
 use crate::support::stage::Stage;
 
@@ -77,6 +80,22 @@ fn help_and_completion_name_the_two_keys_and_a_file_of_keys_changes_them() {
     assert_ne!(stage.app.message.kind(), TextKind::Add);
     stage.keys("<c-x>s");
     assert_eq!(stage.app.message.text(), "");
+}
+
+#[test]
+fn in_a_replay_two_keys_read_and_change_nothing() {
+    let mut stage = replay(100, 30);
+    stage.keys("<c-x>3");
+    assert_eq!(stage.app.focus.pane, Pane::Tree);
+    stage.keys("<esc><c-x>x");
+    assert!(stage.app.focus.overlays.is_on::<PlanPane>());
+    stage.keys("<esc><c-x>z");
+    assert!(stage.screen().contains("this is a replay"), "{}", stage.screen());
+    stage.keys("<c-x>;");
+    assert!(stage.screen().contains("Ctrl+X ; does nothing here"), "{}", stage.screen());
+    stage.keys("<c-x><esc>");
+    assert!(stage.app.replay.is_some(), "the second key ends nothing");
+    assert!(stage.effects.is_empty(), "{:?}", stage.effects);
 }
 
 #[test]

@@ -215,7 +215,7 @@ fn press(app: &mut App, key: &KeyEvent, now: Timestamp) -> Option<Vec<Effect>> {
     let is_on_timeline = app.focus.is_on(Pane::Composer);
     let context = if is_on_timeline { Context::Replay } else { app.focus.context() };
     let action = app.facts.keymap.lookup(context, chord);
-    if app.facts.keymap.is_prefix(context, chord) || action.is_some_and(is_reading) {
+    if app.facts.keymap.is_prefix(context, chord) {
         return None;
     }
     app.focus.is_prefixed = false;
@@ -223,6 +223,11 @@ fn press(app: &mut App, key: &KeyEvent, now: Timestamp) -> Option<Vec<Effect>> {
         Some(Action::InReplay(key)) => return Some(act(app, key, now)),
         Some(Action::Escape) if is_on_timeline => return Some(end(app)),
         Some(Action::Clear) => return Some(end(app)),
+        Some(action) if is_reading(action) => {
+            // Whoever carries it out takes the key once more.
+            app.focus.is_prefixed = chord.is_prefixed;
+            return None;
+        }
         None if chord.is_prefixed => app.status.say(prefix_sentence(chord), app.facts.now),
         // A filter or a search is typed.
         None if context.takes_text() => return None,
