@@ -15,6 +15,7 @@ use steersman_tools::workspace::{
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+use crate::support::built_program;
 use crate::support::grounds::{Grounds, KINDS, PATH};
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};
@@ -213,8 +214,7 @@ fn spawner(grounds: &Grounds, sandbox: &Sandbox) -> Spawner {
     let variables = [("PATH", path.as_str()), ("HOME", grounds.home.to_str().unwrap())];
     let variables = variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let environment = steersman_tools::workspace::ChildEnvironment::new(variables, &[] as &[&str], &[]);
-    Spawner::new(std::path::PathBuf::from(env!("CARGO_BIN_EXE_steersman")), sandbox.clone(), environment)
-        .with_writable(vec![grounds.work.clone()])
+    Spawner::new(built_program(), sandbox.clone(), environment).with_writable(vec![grounds.work.clone()])
 }
 
 fn talking(grounds: &Grounds, spawner: &Spawner, argv: &[&str], network: Network) -> Job {

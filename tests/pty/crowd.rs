@@ -9,6 +9,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::outside::Served;
+use crate::support::built_program;
 use crate::support::server::{Reply, Server};
 use crate::support::terminal::{Start, Terminal};
 
@@ -20,7 +21,7 @@ const TYPED: usize = 25;
 const SCREENS: [&str; 3] = ["first", "second", "third"];
 
 fn inject(home: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_steersman"));
+    let mut command = Command::new(built_program());
     command.env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin").arg("inject").args(args).current_dir(home);
     command.output().unwrap()
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::support::built_program;
 use crate::support::server::{Gate, Reply, Server};
 use crate::support::terminal::{Start, Terminal, keys};
 
@@ -22,7 +23,7 @@ fn quit(mut terminal: Terminal) {
 
 /// Runs a command beside a program with this home; returns what it wrote.
 fn command(home: &std::path::Path, args: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_steersman"));
+    let mut command = Command::new(built_program());
     command.env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin").args(args).current_dir(home);
     let output = command.output().unwrap();
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
@@ -136,7 +137,7 @@ pub struct Served {
 impl Served {
     pub fn start(server: &Server, prompt: &str) -> Self {
         let home = tempfile::TempDir::new().unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_steersman"));
+        let mut command = Command::new(built_program());
         command.env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin").env("STEERSMAN_LOCAL_PORTS", "none");
         command.args(["--base-url", &server.url(), "--model", "scripted", "serve", prompt]).current_dir(home.path());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

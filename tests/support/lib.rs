@@ -80,8 +80,9 @@ pub fn root() -> &'static Path {
 }
 
 /// Returns the program that the running tests were built with: the whole one, or what guards commands alone where the
-/// tests of one crate run.
+/// tests of one crate run. Whoever asks for it starts it, so it heeds signals from here on.
 pub fn built_program() -> PathBuf {
+    signals::heed_signals();
     let tests = std::env::current_exe().unwrap();
     let name = tests.file_stem().and_then(|name| name.to_str()).and_then(|name| name.rsplit_once('-'));
     let built = tests.parent().and_then(Path::parent).unwrap();

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use super::signals::heed_signals;
 use super::stream_schema::check_lines;
 
 /// Longest time that a test waits for the program.
@@ -31,7 +30,6 @@ impl Program {
     /// Takes the built program; it works in the directory `work` of this home.
     pub fn within(home: TempDir) -> Self {
         std::fs::create_dir_all(home.path().join("work")).unwrap();
-        heed_signals();
         let mut command = Command::new(crate::built_program());
         command.env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
         // What runs on the machine of the tests is none of their business.

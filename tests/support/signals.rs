@@ -4,15 +4,16 @@ use std::sync::{Arc, Once};
 
 use rustix::process::Signal;
 
-/// The signals that end a program and that a start can have ignored.
-const ENDS: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
+/// The signals that programs are sent by tests, and that a start can have ignored.
+const SENT: [Signal; 8] =
+    [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::TSTP, Signal::USR1, Signal::USR2, Signal::ALARM];
 
 /// Lets the programs that are started from here on begin with no signal ignored. A handler that does nothing goes away with the
 /// start of a program; for the tests themselves the signal goes on to do nothing.
 pub fn heed_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        for signal in ENDS.iter().filter(|signal| is_ignored(**signal)) {
+        for signal in SENT.iter().filter(|signal| is_ignored(**signal)) {
             signal_hook::flag::register(signal.as_raw(), Arc::default()).unwrap();
         }
     });

@@ -13,8 +13,6 @@ use std::time::{Duration, Instant};
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::signals::heed_signals;
-
 /// Longest time that a wait waits before it fails the test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -194,7 +192,6 @@ impl Start {
             Under::Shell => ["/bin/bash", "--norc", "--noprofile", "-i"].map(str::to_owned).to_vec(),
             Under::Program(before) => before.iter().cloned().chain(own).collect(),
         };
-        heed_signals();
         let mut command = CommandBuilder::new(&line[0]);
         command.args(&line[1..]);
         command.env_clear();

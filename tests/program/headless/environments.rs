@@ -9,6 +9,7 @@ use std::sync::mpsc::channel;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
+use crate::support::built_program;
 use crate::support::program::PATIENCE;
 use crate::support::server::{End, Gate, Move, Reply, Request, Server};
 use crate::support::skip::{Need, skip};
@@ -87,7 +88,8 @@ fn reply(model: Model, gate: &Gate, request: &Request) -> Reply {
 fn run(line: &str, model: Model, home: &Path) -> Option<Output> {
     let gate = Gate::new();
     let server = Server::routed(move |request| reply(model, &gate, request));
-    let program = env!("CARGO_BIN_EXE_steersman");
+    let program = built_program();
+    let program = program.display();
     let start = format!("{program} exec --base-url {} --model m --sandbox off --yes", server.url());
     let child = Command::new("/bin/sh")
         .args(["-c", line])
@@ -312,6 +314,34 @@ fn programs_before_it_and_signals_do_what_they_do_elsewhere() {
         skip(Need::of_program("unshare"), "a user without an entry");
     }
     check(&rows);
+}
+
+/// Set in the tests that a test starts.
+const AGAIN: &str = "STEERSMAN_TEST_AGAIN";
+
+#[test]
+fn tests_that_ignore_signals_start_programs_that_heed_them() {
+    if std::env::var_os(AGAIN).is_some() {
+        let program = built_program();
+        assert!(program.is_file());
+        let status = Command::new("cat").arg("/proc/self/status").output().unwrap();
+        let status = String::from_utf8_lossy(&status.stdout).into_owned();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+        let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap();
+        let sent = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::TSTP];
+        assert!(sent.iter().all(|signal| ignored & (1 << (signal.as_raw() - 1)) == 0), "{status}");
+        return;
+    }
+    // As `nohup` and the background of a script start them.
+    let ended = Command::new("/bin/sh")
+        .args(["-c", "trap '' HUP INT QUIT TERM TSTP; exec \"$0\" \"$@\""])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "headless::environments::tests_that_ignore_signals_start_programs_that_heed_them"])
+        .env(AGAIN, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout);
+    assert!(ended.status.success() && said.contains("1 passed"), "{said}");
 }
 
 #[test]

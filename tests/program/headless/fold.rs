@@ -21,6 +21,7 @@ use tempfile::TempDir;
 
 use super::schema::blocks;
 use super::sessions::saved;
+use crate::support::built_program;
 use crate::support::program::PATIENCE;
 use crate::support::server::{Reply, Request, Server};
 use crate::support::skip::{Need, skip};
@@ -179,7 +180,7 @@ fn play(seed: u64) -> (Vec<String>, TempDir) {
     let server = Server::routed(move |request| reply(&mut random.lock().unwrap(), request));
     let home = TempDir::new().unwrap();
     std::fs::create_dir_all(home.path().join("work")).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_steersman"))
+    let mut child = Command::new(built_program())
         .args(["exec", "--base-url", &server.url(), "--model", "m", "--sandbox", "off", "--input", "json"])
         .args(["--deltas", "off", "--max-steps", "4", "--context-window", "8000"])
         .env_clear()

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::exec;
+use crate::support::built_program;
 use crate::support::program::{Program, stderr, stdout};
 use crate::support::server::{Reply, Server};
 use crate::support::skip::{Need, skip};
@@ -69,7 +70,7 @@ fn the_client_of_the_manual_sends_answers_and_ends() {
     let server = Server::start([removal, Reply::text("I leave it.")]);
     let home = tempfile::TempDir::new().unwrap();
     let child = Command::new("python3")
-        .args(["-c", &client, env!("CARGO_BIN_EXE_steersman"), "--base-url", &server.url(), "--model", "m"])
+        .args(["-c", &client, built_program().to_str().unwrap(), "--base-url", &server.url(), "--model", "m"])
         .args(["--sandbox", "off"])
         .env("HOME", home.path())
         .env("STEERSMAN_LOCAL_PORTS", "none")
