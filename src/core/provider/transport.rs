@@ -149,7 +149,8 @@ impl ApiKey {
         let is_known = KEY_PREFIXES.iter().any(|prefix| value.starts_with(prefix)) && value.len() >= SHORTEST_KNOWN;
         let has = |is: fn(&char) -> bool| value.chars().any(|c| is(&c));
         let is_mixed = has(char::is_ascii_digit) && has(char::is_ascii_alphabetic);
-        is_known || value.len() >= SHORTEST_RANDOM && is_mixed && entropy(value) >= RANDOM_ENTROPY
+        is_known
+            || value.len() >= SHORTEST_RANDOM && is_mixed && !is_of_words(value) && entropy(value) >= RANDOM_ENTROPY
     }
 
     /// Removes the key from a foreign text, also where the text was cut within the key (it ends with `…`).
@@ -203,12 +204,27 @@ const KEY_PREFIXES: [&str; 26] = [
 const SHORTEST_KNOWN: usize = 12;
 /// The shortest value that counts as a key by its irregularity, bytes.
 const SHORTEST_RANDOM: usize = 16;
+/// The longest number beside words, digits: a date.
+const LONGEST_NUMBER: usize = 8;
 /// The entropy from which a value counts as random, bits per byte: 16 random hexadecimal digits have about 3.3.
 const RANDOM_ENTROPY: f64 = 2.8;
 /// The shortest configured key that is taken out of texts, bytes.
 const SHORTEST_DISTINCTIVE: usize = 8;
 /// From this length on a key of lower-case words is no filler, bytes.
 const LONGEST_FILLER: usize = 20;
+
+/// Returns whether a value is made of lower-case words and numbers with marks between, as the names of models, modes and
+/// hosts are: `claude-3-5-sonnet-20241022`, `oauth2-client-credentials`.
+fn is_of_words(value: &str) -> bool {
+    const MARKS: [char; 6] = ['-', '_', '.', ':', '/', '@'];
+    let is_plain = |part: &str| {
+        let word = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits = part.len() - word.len();
+        let most = if word.is_empty() { LONGEST_NUMBER } else { 2 };
+        digits <= most && word.chars().all(|c| c.is_ascii_lowercase())
+    };
+    value.contains(MARKS) && value.split(MARKS).all(is_plain)
+}
 
 /// Returns the entropy of a text by the frequency of its bytes, bits per byte.
 fn entropy(text: &str) -> f64 {

@@ -74,7 +74,7 @@ pub(super) fn begin(start: &mut Start, flags: &Flags) -> Result<(), String> {
             (None, id) => fresh(start, &files, id.as_ref())?,
         },
     };
-    hide_variables(&journal);
+    hide_variables(&journal, &start.cwd);
     if start.front == FrontEnd::Exec {
         journal.unattended();
     }
@@ -175,7 +175,7 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
     let header = header(start, Some(Parent { session: file.session, before: Some(message) }), None)?;
     let (path, opening) = creating(&files, &header);
     let journal = Journal::branch(header, reading.last, &records, opening).behind_texts(texts).in_file(path);
-    hide_variables(&journal);
+    hide_variables(&journal, &start.cwd);
     let mut resumed = restore_left(records);
     resumed.unfinished = Unfinished {
         images,
@@ -194,9 +194,11 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
     Ok(())
 }
 
-/// Keeps the values of variables that sound like secrets out of a journal.
-fn hide_variables(journal: &Journal) {
-    for secret in secrets() {
+/// Keeps the values of variables that sound like secrets out of a journal. What is part of the working directory's path is
+/// none: anybody sees it there, and the system prompt names it.
+fn hide_variables(journal: &Journal, cwd: &Path) {
+    let directory = cwd.display().to_string();
+    for secret in secrets().into_iter().filter(|secret| !directory.contains(secret.expose().trim())) {
         journal.hide(secret);
     }
 }

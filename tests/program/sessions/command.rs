@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use rustix::process::Signal;
 use serde_json::Value;
+use steersman_core::provider::ApiKey;
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -159,6 +160,46 @@ fn a_key_that_is_the_name_of_the_directory_or_of_the_model_leaves_the_session_wh
         .output_with_home();
     let text = fs::read_to_string(&saved(&home)[0]).unwrap();
     assert!(text.contains("I use [key]") && text.contains(&format!(r#""model":"{key}""#)), "{text}");
+}
+
+#[test]
+fn names_of_models_and_modes_with_numbers_in_them_are_no_keys() {
+    for word in ["claude-3-5-sonnet-20241022", "oauth2-client-credentials", "registry.example-internal.org:5000"] {
+        assert!(!ApiKey::has_form_of_a_key(word), "{word}");
+    }
+    for key in [
+        "sk-proj-abcdefghijkl",
+        "sesame-1234-Open-5678",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "k3j9x0q2v7m1z8w4",
+        "9f86d081884c7d659a2feaa0c55ad015",
+    ] {
+        assert!(ApiKey::has_form_of_a_key(key), "{key}");
+    }
+}
+
+#[test]
+fn a_session_in_a_directory_named_like_a_key_goes_on_with_the_words_that_the_model_had() {
+    let key = "sk-0123456789abcdefXYZ";
+    let prompt = "use claude-3-5-sonnet-20241022 with postgres";
+    let server = Server::start([Reply::text("I use claude-3-5-sonnet-20241022."), Reply::text("Two.")]);
+    let url = server.url();
+    let start = |home: TempDir, args: &[&str]| {
+        let work = home.path().join(key);
+        fs::create_dir_all(&work).unwrap();
+        let program = Program::within(home).cwd(&work).env("DEPLOY_TOKEN", key);
+        let program = program.env("TOKENIZER_MODEL", "claude-3-5-sonnet-20241022").env("DB_PASSWORD", "postgres");
+        let program = program.args(["exec", "--base-url", &url, "--model", "m"]).args(args.iter().copied());
+        let (output, home) = program.output_with_home();
+        assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+        home
+    };
+    let home = start(TempDir::new().unwrap(), &[prompt]);
+    let _home = start(home, &["--continue", "more"]);
+    let chats = server.chats();
+    assert_eq!(chats[1].texts("system"), chats[0].texts("system"));
+    assert_eq!(chats[1].texts("user"), [prompt, "more"]);
+    assert_eq!(chats[1].texts("assistant"), ["I use claude-3-5-sonnet-20241022."]);
 }
 
 #[test]
