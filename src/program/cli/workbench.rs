@@ -12,6 +12,7 @@ use crate::program::cli::places::UserDirectories;
 use crate::program::config::{Config, SandboxKind, WebSettings};
 use steersman_core::provider::ApiKey;
 use steersman_session::host::{StartError, WebPool, Workbench};
+use steersman_session::socket::Sockets;
 use steersman_tools::web;
 use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman_tools::workspace::{
@@ -88,7 +89,7 @@ pub fn wanted_sandbox(
         path,
         writable: writable(cwd, config),
         protected: places.protected(),
-        hidden: places.sockets.clone(),
+        hidden: places.sockets.iter().cloned().map(Sockets::within).flat_map(|sockets| sockets.directories()).collect(),
     };
     let wanted = match config.sandbox.kind {
         SandboxKind::Auto => SandboxChoice::Auto,

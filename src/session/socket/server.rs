@@ -44,6 +44,8 @@ pub struct About {
 #[derive(Debug)]
 pub struct SocketServer {
     path: PathBuf,
+    /// Links to it.
+    links: Vec<PathBuf>,
     end: Arc<Notify>,
     over: Arc<Notify>,
     thread: Option<JoinHandle<()>>,
@@ -94,10 +96,19 @@ pub fn listen(hub: Arc<Hub>, about: About, sockets: &Sockets) -> io::Result<Sock
         });
         runtime.shutdown_background();
     })?;
-    Ok(SocketServer { path, end, over, thread: Some(thread) })
+    Ok(SocketServer { path, links: Vec::new(), end, over, thread: Some(thread) })
 }
 
 impl SocketServer {
+    /// Lets the session be found in another directory too.
+    ///
+    /// # Errors
+    /// What the system says; the session is found in its own directory.
+    pub fn announce(&mut self, sockets: &Sockets) -> io::Result<()> {
+        self.links.push(sockets.announce(&self.path)?);
+        Ok(())
+    }
+
     /// Waits until a client ends the session.
     pub async fn ended(&self) {
         self.over.notified().await;
@@ -107,6 +118,9 @@ impl SocketServer {
 impl Drop for SocketServer {
     fn drop(&mut self) {
         place::remove(&self.path);
+        for link in &self.links {
+            let _ = std::fs::remove_file(link);
+        }
         self.end.notify_one();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

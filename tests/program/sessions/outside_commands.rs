@@ -1,6 +1,7 @@
 //! The commands for sessions that run, as a user meets them: the built program beside another one.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
 
 use serde_json::Value;
 
@@ -47,6 +48,34 @@ fn status_tells_of_a_session_that_runs_and_of_none_once_it_has_ended() {
     let output = Program::within(home).args(["inject", "--session", id, "more"]).output();
     let sentence = format!("session {id} does not run; to go on with it: steersman --resume {id}\n");
     assert_eq!((exit_code(&output), stderr(&output)), (1, format!("steersman: {sentence}")));
+}
+
+#[test]
+fn a_session_is_found_whether_it_or_who_looks_knows_the_directory_of_the_user_while_logged_in() {
+    for is_known in [true, false] {
+        let gate = Gate::new();
+        let server = Server::start([Reply::text("Done.").gated(&gate)]);
+        let program = Program::new();
+        let runtime = program.home().join("run");
+        fs::DirBuilder::new().mode(0o700).create(&runtime).unwrap();
+        let program = program.args(["exec", "--base-url", &server.url(), "--model", "scripted", "--json", "hello"]);
+        let program = if is_known { program.env("XDG_RUNTIME_DIR", &runtime) } else { program };
+        let run = program.run();
+        gate.wait_reached();
+        assert_eq!(runtime.join("steersman").exists(), is_known);
+        for looks in [true, false] {
+            let looker = Program::beside(&run).args(["status", "--json"]);
+            let looker = if looks { looker.env("XDG_RUNTIME_DIR", &runtime) } else { looker };
+            let output = looker.output();
+            let found: Vec<Value> = serde_json::from_str(&stdout(&output)).unwrap();
+            assert_eq!(found.len(), 1, "{is_known} {looks}: {}", stderr(&output));
+        }
+        gate.open();
+        let (end, home) = run.end_with_home();
+        assert_eq!(end.code, Some(0), "{}", end.stderr);
+        let left = |directory: &str| fs::read_dir(home.path().join(directory)).map_or(0, Iterator::count);
+        assert_eq!((left(".local/state/steersman/sockets"), left("run/steersman")), (0, 0));
+    }
 }
 
 #[test]

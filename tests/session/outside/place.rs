@@ -40,6 +40,31 @@ fn a_socket_that_a_killed_program_left_is_replaced_and_one_in_use_is_not() {
 }
 
 #[test]
+fn a_link_to_a_socket_counts_only_where_that_is_the_users_alone_and_goes_when_it_leads_nowhere() {
+    let (own, open, links) = (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
+    for (directory, mode) in [(&own, 0o700), (&open, 0o755), (&links, 0o700)] {
+        fs::set_permissions(directory.path(), Permissions::from_mode(mode)).unwrap();
+    }
+    let sockets = Sockets::within(links.path().to_owned());
+    let mut server = listen(Hub::new(handle()), about(), &Sockets::within(own.path().to_owned())).unwrap();
+    server.announce(&sockets).unwrap();
+    assert_eq!(sockets.list().unwrap(), [own.path().join("the-session.sock")]);
+    assert_eq!(sockets.directories().len(), 2);
+    // One where others can enter, one of another name, and one that a killed program left.
+    let foreign = open.path().join("foreign.sock");
+    let _listener = UnixListener::bind(&foreign).unwrap();
+    std::os::unix::fs::symlink(&foreign, links.path().join("foreign.sock")).unwrap();
+    std::os::unix::fs::symlink(own.path().join("the-session.sock"), links.path().join("other.sock")).unwrap();
+    std::os::unix::fs::symlink("/nonexistent/gone.sock", links.path().join("gone.sock")).unwrap();
+    assert_eq!(sockets.list().unwrap().len(), 1);
+    let again = listen(Hub::new(handle()), About { session: "next".to_owned(), ..About::default() }, &sockets).unwrap();
+    assert!(fs::symlink_metadata(links.path().join("gone.sock")).is_err());
+    drop((server, again));
+    assert_eq!(sockets.list().unwrap().len(), 0);
+    assert!(fs::symlink_metadata(links.path().join("the-session.sock")).is_err());
+}
+
+#[test]
 fn a_directory_that_others_can_enter_is_not_used() {
     let directory = TempDir::new().unwrap();
     fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).unwrap();

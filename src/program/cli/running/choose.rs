@@ -1,5 +1,6 @@
 //! Which session a command is for, and the connection to it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::program::cli::args::Flags;
@@ -24,14 +25,17 @@ fn places(flags: &Flags) -> Result<(UserDirectories, String), String> {
 
 /// Returns the sessions that run, the oldest first.
 pub(super) fn running(flags: &Flags) -> Result<Vec<RunningSession>, String> {
-    let mut found = Vec::new();
+    // One directory can have links to the sockets of another.
+    let mut paths = BTreeSet::new();
     for directory in places(flags)?.0.sockets {
-        let paths = Sockets::within(directory).list();
-        for path in paths.map_err(|error| format!("the sessions that run cannot be listed: {error}"))? {
-            // Nobody listens where a program was killed.
-            let status = Caller::connect(&path).ok().and_then(|mut caller| caller.status().ok());
-            found.extend(status.map(|status| RunningSession { status, path }));
-        }
+        let listed = Sockets::within(directory).list();
+        paths.extend(listed.map_err(|error| format!("the sessions that run cannot be listed: {error}"))?);
+    }
+    let mut found = Vec::new();
+    for path in paths {
+        // Nobody listens where a program was killed.
+        let status = Caller::connect(&path).ok().and_then(|mut caller| caller.status().ok());
+        found.extend(status.map(|status| RunningSession { status, path }));
     }
     found.sort_by(|one, other| one.status.session.cmp(&other.status.session));
     Ok(found)

@@ -54,9 +54,17 @@ impl Listening {
     /// One sentence; the session goes on without.
     pub(in crate::program::cli) fn begin(self, hub: &Arc<Hub>) -> Result<SocketServer, String> {
         let mut why = "there is no directory for its socket".to_owned();
-        for sockets in &self.places {
+        for (number, sockets) in self.places.iter().enumerate() {
             match listen(Arc::clone(hub), self.about.clone(), sockets) {
-                Ok(server) => return Ok(server),
+                Ok(mut server) => {
+                    // Programs that were started elsewhere, as by cron or over ssh, may not know the first directory.
+                    for other in self.places.iter().skip(number + 1) {
+                        if let Err(error) = server.announce(other) {
+                            tracing::warn!(%error, "the session is not found everywhere");
+                        }
+                    }
+                    return Ok(server);
+                }
                 Err(error) => why = error.to_string(),
             }
         }
