@@ -83,25 +83,28 @@ pub(super) fn seq_of(line: &[u8]) -> Option<u64> {
     record.get("seq").and_then(Value::as_u64)
 }
 
+/// The member that holds what a model wrote for a tool: its members have any names.
+const ARGUMENTS: &str = "arguments";
+
 /// Visits the texts of a value that are written out there; says of each whether it is a system message's.
 fn each_text(value: &Value, visit: &mut impl FnMut(&str, bool)) {
-    fn walk(value: &Value, is_system: bool, visit: &mut impl FnMut(&str, bool)) {
+    fn walk(value: &Value, (is_system, is_free): (bool, bool), visit: &mut impl FnMut(&str, bool)) {
         match value {
             Value::String(text) => {
                 if let Some(text) = written_out(text) {
                     visit(text, is_system);
                 }
             }
-            Value::Array(items) => items.iter().for_each(|item| walk(item, is_system, visit)),
+            Value::Array(items) => items.iter().for_each(|item| walk(item, (is_system, is_free), visit)),
             Value::Object(members) => {
-                let is_system = is_system || members.get("role").is_some_and(|role| role == "system");
-                let texts = members.iter().filter(|(name, _)| !NO_TEXT.contains(&name.as_str()));
-                texts.for_each(|(_, member)| walk(member, is_system, visit));
+                let is_system = is_system || !is_free && members.get("role").is_some_and(|role| role == "system");
+                let texts = members.iter().filter(|(name, _)| is_free || !NO_TEXT.contains(&name.as_str()));
+                texts.for_each(|(name, member)| walk(member, (is_system, is_free || name == ARGUMENTS), visit));
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
-    walk(value, false, visit);
+    walk(value, (false, false), visit);
 }
 
 fn excerpt(text: &str, place: usize) -> String {

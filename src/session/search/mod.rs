@@ -25,7 +25,7 @@ pub use hit::Hit;
 /// How often the same text is expected in one session.
 const SAME_TEXT: usize = 4;
 
-/// Words that a text is to hold, all of them, in any case of letters.
+/// Words and phrases that a text is to hold, all of them, in any case of letters.
 #[derive(Debug, Clone)]
 pub struct SearchQuery {
     /// One for each word, on texts.
@@ -46,12 +46,12 @@ pub struct SearchResults {
 }
 
 impl SearchQuery {
-    /// Takes the words.
+    /// Takes the words. Several between double quotes stand together, in this order.
     ///
     /// # Errors
     /// One sentence, when there is nothing to search for.
     pub fn new(words: &[String]) -> Result<Self, String> {
-        let words: Vec<&str> = words.iter().flat_map(|word| word.split_whitespace()).collect();
+        let words: Vec<&str> = words.iter().flat_map(|words| phrases(words)).collect();
         let longest = words.iter().max_by_key(|word| word.len()).ok_or("there is nothing to search for")?;
         // In the file a text is a JSON string.
         let written = serde_json::to_string(longest).map_err(|error| error.to_string())?;
@@ -70,6 +70,27 @@ impl SearchQuery {
         let mut places = self.each.iter().map(|word| word.find(text.as_bytes()).ok().flatten());
         let first = places.next()??;
         places.all(|place| place.is_some()).then_some(first)
+    }
+}
+
+/// Returns the words of a text, and several between double quotes as one. Quotes around a single word belong to it.
+fn phrases(mut text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    loop {
+        text = text.trim_start();
+        if text.is_empty() {
+            return found;
+        }
+        let quoted = text.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+        let together = quoted.filter(|(words, rest)| {
+            words.split_whitespace().count() > 1 && rest.chars().next().is_none_or(char::is_whitespace)
+        });
+        let (word, rest) = match together {
+            Some((words, rest)) => (words.trim(), rest),
+            None => text.split_at(text.find(char::is_whitespace).unwrap_or(text.len())),
+        };
+        found.push(word);
+        text = rest;
     }
 }
 

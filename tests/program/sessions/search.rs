@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use crate::support::journals::header;
 use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::saved::Saved;
+use crate::support::server::{Reply, Server};
 
 fn found(saved: &Saved, words: &[&str]) -> Vec<Hit> {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
@@ -48,6 +49,39 @@ fn only_texts_are_found_and_never_the_words_of_the_format_or_a_system_prompt() {
     // Quotation marks and line ends stand in the file as something else.
     assert_eq!(kinds(&found(&saved, &["\"tests\""])), [("", "user_turn")]);
     assert_eq!(kinds(&found(&saved, &["b.rs", "owned"])), [("", "tool_result")]);
+}
+
+#[test]
+fn words_between_quotes_stand_together_and_quotes_around_one_word_belong_to_it() {
+    let saved = Saved::new();
+    saved.usual();
+    let together = found(&saved, &["\"seven STORIES\""]);
+    assert_eq!(kinds(&together), [("researcher 0", "assistant"), ("", "tool_result")]);
+    assert_eq!(found(&saved, &["seven", "stories"]).len(), 3);
+    assert_eq!(found(&saved, &["\"stories seven\""]), [] as [Hit; 0]);
+    assert_eq!(found(&saved, &["\"seven stories", "please"]), [] as [Hit; 0], "a quote that nothing closes is text");
+}
+
+#[test]
+fn arguments_of_any_name_are_texts() {
+    let server = Server::start([
+        Reply::calls(&[(
+            "c1",
+            "no_such_tool",
+            r#"{"id":"needle-one","type":"needle-two","kind":{"agent":"needle-three"}}"#,
+        )]),
+        Reply::text("Well."),
+    ]);
+    let program = Program::new().args(["exec", "--base-url", &server.url(), "--model", "m", "hello"]);
+    let (output, home) = program.output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let mut home = home;
+    for word in ["needle-one", "needle-two", "needle-three"] {
+        let (output, back) = Program::within(home).args(["search", "--json", word]).output_with_home();
+        let hits: Vec<Value> = serde_json::from_str(&stdout(&output)).unwrap();
+        assert!(hits.iter().any(|hit| hit["kind"] == "tool_call"), "{word}: {hits:?}");
+        home = back;
+    }
 }
 
 #[test]
