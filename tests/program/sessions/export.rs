@@ -264,6 +264,35 @@ fn the_web_page_shows_everything_and_nothing_of_it_runs_loads_or_leads_away() {
 }
 
 #[test]
+fn the_web_page_has_colours_of_code_and_diffs_aligned_columns_headings_and_the_totals_of_each_turn() {
+    let page = html(&parts(), &TimeZone::UTC);
+    let document = Document::from(page.as_str());
+    assert!(document.select("details[open] pre.diff .add").iter().any(|line| line.text().contains("+b")));
+    let totals: Vec<String> = document.select("p.total").iter().map(|total| total.text().to_string()).collect();
+    assert!(totals[0].starts_with("Turn 1 · ") && totals[0].contains("tokens in"), "{totals:?}");
+
+    let text = "# Found\n\n| file | lines |\n|---|--:|\n| a | 12 |\n\n```rust\nlet s = \"<b>\"; // one 'é\n```\n\n\
+                ```diff\n-old\n+new\n```\n\n```nonsense\nlet x\n```";
+    let saved = Saved::new();
+    let file = saved.session(|play| {
+        play.event("", Event::TurnStarted { turn: 1 }).answer("", text);
+    });
+    let page = html(&SessionParts::of(file.read().unwrap()), &TimeZone::UTC);
+    let document = Document::from(page.as_str());
+    let texts = |selector: &str| -> Vec<String> {
+        document.select(selector).iter().map(|found| found.text().to_string()).collect()
+    };
+    assert_eq!(texts(".answer h4"), ["Found"]);
+    assert_eq!(texts(".answer .right"), ["lines", "12"]);
+    assert_eq!(
+        (texts(".k"), texts(".s"), texts(".c")),
+        (vec!["let".into()], vec!["\"<b>\"".into()], vec!["// one 'é".into()])
+    );
+    assert_eq!((texts(".del"), texts(".add")), (vec!["-old\n".to_owned()], vec!["+new\n".to_owned()]));
+    assert!(page.contains(".answer h4") && document.select("[style], script, link, img").length() == 0);
+}
+
+#[test]
 fn markdown_of_a_model_becomes_only_harmless_elements() {
     let text = "[a](javascript:alert(1)) [b](https://e.org/\"><script>) ![c](http://e.org/x.png)\n\n<svg onload=x>\n\n- [x] done";
     let saved = Saved::new();

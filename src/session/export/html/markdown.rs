@@ -3,8 +3,9 @@
 //! Only elements that are named here are written. HTML in the text is shown as it is, a picture is its address, and a link
 //! is one only when it leads to the web.
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use super::code::code;
 use super::escaped;
 
 pub(super) fn markdown(text: &str) -> String {
@@ -21,6 +22,10 @@ struct Writer {
     html: String,
     /// Whether the row that is written is a table's head.
     is_head: bool,
+    /// The alignments of the columns of the table that is written, and the column.
+    columns: (Vec<Alignment>, usize),
+    /// The label and the text of the block of code that is read.
+    code: Option<(String, String)>,
     /// For each link that is open, whether it was written as one.
     links: Vec<bool>,
 }
@@ -31,6 +36,11 @@ impl Writer {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
             Event::Code(text) | Event::InlineMath(text) => self.push(&format!("<code>{}</code>", escaped(&text))),
+            Event::Text(text) if self.code.is_some() => {
+                if let Some((_, code)) = &mut self.code {
+                    code.push_str(&text);
+                }
+            }
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) | Event::DisplayMath(text) => {
                 self.push(&escaped(&text));
             }
@@ -46,6 +56,24 @@ impl Writer {
         self.html.push_str(html);
     }
 
+    fn row(&mut self) {
+        self.columns.1 = 0;
+        self.push("<tr>");
+    }
+
+    fn cell(&mut self) {
+        let (alignments, column) = &mut self.columns;
+        // The page's policy allows no styles of elements.
+        let class = match alignments.get(*column) {
+            Some(Alignment::Right) => " class=\"right\"",
+            Some(Alignment::Center) => " class=\"center\"",
+            Some(Alignment::Left | Alignment::None) | None => "",
+        };
+        *column += 1;
+        let name = if self.is_head { "th" } else { "td" };
+        self.push(&format!("<{name}{class}>"));
+    }
+
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Paragraph | Tag::HtmlBlock => self.push("<p>"),
@@ -53,18 +81,25 @@ impl Writer {
             Tag::BlockQuote(_) => self.push("<blockquote>\n"),
             Tag::CodeBlock(CodeBlockKind::Fenced(language)) if !language.is_empty() => {
                 self.push(&format!("<pre title=\"{}\"><code>", escaped(&language)));
+                self.code = Some((language.to_string(), String::new()));
             }
-            Tag::CodeBlock(_) => self.push("<pre><code>"),
+            Tag::CodeBlock(_) => {
+                self.push("<pre><code>");
+                self.code = Some(Default::default());
+            }
             Tag::List(Some(first)) => self.push(&format!("<ol start=\"{first}\">\n")),
             Tag::List(None) => self.push("<ul>\n"),
             Tag::Item => self.push("<li>"),
-            Tag::Table(_) => self.push("<table>\n"),
+            Tag::Table(alignments) => {
+                self.columns = (alignments, 0);
+                self.push("<table>\n");
+            }
             Tag::TableHead => {
                 self.is_head = true;
-                self.push("<tr>");
+                self.row();
             }
-            Tag::TableRow => self.push("<tr>"),
-            Tag::TableCell => self.push(if self.is_head { "<th>" } else { "<td>" }),
+            Tag::TableRow => self.row(),
+            Tag::TableCell => self.cell(),
             Tag::Emphasis => self.push("<em>"),
             Tag::Strong => self.push("<strong>"),
             Tag::Strikethrough => self.push("<del>"),
@@ -91,7 +126,12 @@ impl Writer {
             TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::FootnoteDefinition => self.push("</p>\n"),
             TagEnd::Heading(level) => self.push(&format!("</h{}>\n", heading(level))),
             TagEnd::BlockQuote(_) => self.push("</blockquote>\n"),
-            TagEnd::CodeBlock => self.push("</code></pre>\n"),
+            TagEnd::CodeBlock => {
+                if let Some((label, text)) = self.code.take() {
+                    self.push(&code(&text, &label));
+                }
+                self.push("</code></pre>\n");
+            }
             TagEnd::List(true) => self.push("</ol>\n"),
             TagEnd::List(false) => self.push("</ul>\n"),
             TagEnd::Item => self.push("</li>\n"),

@@ -3,6 +3,7 @@
 //! Every text passes the sanitiser and is escaped, so that hostile text stands there to be read. The page's own policy
 //! allows its one style sheet by its hash and nothing more, should a text find a way out all the same.
 
+mod code;
 mod markdown;
 
 use std::collections::HashMap;
@@ -18,7 +19,7 @@ use super::{AgentPart, CallPart, Item, Reply, SessionParts, TextState};
 use markdown::markdown;
 use steersman_base::assets::EXPORT_STYLE as STYLE;
 use steersman_base::details::Details;
-use steersman_base::event::{Outcome, Usage};
+use steersman_base::event::{Outcome, Usage, add_known};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::price::dollars;
@@ -69,6 +70,49 @@ fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+/// What a turn has used.
+#[derive(Default)]
+struct TurnTotals {
+    number: usize,
+    began: Option<Timestamp>,
+    requests: usize,
+    calls: usize,
+    input: u64,
+    output: u64,
+    cost_nanos: Option<u64>,
+}
+
+impl TurnTotals {
+    fn next(&self, at: Timestamp) -> Self {
+        Self { number: self.number + 1, began: Some(at), ..Self::default() }
+    }
+
+    fn add(&mut self, reply: &Reply) {
+        self.requests += 1;
+        self.calls += reply.calls.len();
+        if let Some(usage) = &reply.usage {
+            self.input = self.input.saturating_add(usage.prompt());
+            self.output = self.output.saturating_add(usage.output.unwrap_or(0));
+            add_known(&mut self.cost_nanos, usage.cost_nanos);
+        }
+    }
+
+    fn words(&self, ended: Timestamp) -> String {
+        let time = self.began.map(|began| ended.duration_since(began).as_millis());
+        let time = time.and_then(|time| u64::try_from(time).ok()).map(|time| format!(" · {}", seconds(time)));
+        let cost = self.cost_nanos.map(|nanos| format!(" · {}", dollars(nanos))).unwrap_or_default();
+        format!(
+            "Turn {} · {} · {} · {} tokens in, {} out{cost}{}",
+            self.number,
+            count(self.requests, "request"),
+            count(self.calls, "call"),
+            tokens(self.input),
+            tokens(self.output),
+            time.unwrap_or_default()
+        )
+    }
 }
 
 struct Page<'a> {
@@ -157,13 +201,20 @@ impl Page<'_> {
         if let Some(system) = &agent.system {
             self.folded("System prompt", system);
         }
+        let mut turn = TurnTotals::default();
         for item in &agent.items {
             match item {
-                Item::TurnStarted { .. } => {}
+                Item::TurnStarted { at } => turn = turn.next(*at),
                 Item::Text { at, text, state } => self.text(*at, text, state),
-                Item::Reply(reply) => self.reply(reply),
+                Item::Reply(reply) => {
+                    turn.add(reply);
+                    self.reply(reply);
+                }
                 Item::Note { at, text } => self.element("p", "note", &format!("{} · {text}", self.clock(*at))),
-                Item::TurnEnded { outcome, message, .. } => self.end(*outcome, message.as_deref()),
+                Item::TurnEnded { at, outcome, message } => {
+                    self.end(*outcome, message.as_deref());
+                    self.element("p", "total", &turn.words(*at));
+                }
             }
         }
         self.push("</section>\n");
@@ -226,12 +277,15 @@ impl Page<'_> {
         let summary = escaped(&format!("{mark} {}{time} ", call.tool));
         let short = escaped(&format!("{short}{tail}"));
         // Writing to a string cannot fail.
-        let _ = writeln!(self.html, "<details class=\"{class}\"><summary>{summary}<code>{short}</code></summary>");
+        let open = if matches!(&call.details, Some(Details::Diff(_))) { " open" } else { "" };
+        let _ =
+            writeln!(self.html, "<details class=\"{class}\"{open}><summary>{summary}<code>{short}</code></summary>");
         if !tail.is_empty() {
             self.element("pre", "", &call.arguments.to_string());
         }
         if let Some(Details::Diff(diff)) = &call.details {
-            self.element("pre", "diff", &format!("{}\n{}", diff.path, diff.hunks));
+            let path = escaped(&diff.path);
+            self.push(&format!("<pre class=\"diff\"><b>{path}</b>\n{}</pre>\n", code::diff(&diff.hunks)));
         }
         if let Some(result) = &call.result {
             self.element("pre", "", &result.content);
