@@ -14,7 +14,7 @@ use super::state::Medium;
 use super::theme::{Theme, Themes};
 use super::tour::Tour;
 use steersman_base::id::ClientId;
-use steersman_base::protocol::Post;
+use steersman_base::protocol::{Post, Unsaved};
 use steersman_session::fold::RunState;
 
 /// The facts that every pane goes by.
@@ -39,6 +39,8 @@ pub struct Facts {
     pub branch: String,
     /// The name that the session is saved by, if it is.
     pub session: Option<String>,
+    /// Why it cannot be saved now; `None` while all is well.
+    pub unsaved: Option<Unsaved>,
     /// The name of this client; `None` where the run was started with this screen.
     pub client: Option<ClientId>,
     /// What a newcomer is shown.
@@ -61,6 +63,7 @@ impl Facts {
             place: String::new(),
             branch: String::new(),
             session: None,
+            unsaved: None,
             client: None,
             tour: Tour::default(),
         }

@@ -2,7 +2,7 @@
 
 use steersman_base::details::{CommandEnd, Details, FileDiff};
 use steersman_base::event::{Event, Outcome};
-use steersman_base::protocol::Notice;
+use steersman_base::protocol::{Notice, Unsaved};
 use steersman_tui::msg::Msg;
 use steersman_tui::view::farewell;
 
@@ -144,6 +144,28 @@ fn what_is_left_in_the_terminal_is_the_beginning_of_the_answer_and_that_the_rest
     assert_eq!(farewell(&stage.app)[8], "The conversation is not kept. 20.0k tokens used.");
     stage.app.facts.session = Some("0198c9a2".to_owned());
     assert_eq!(farewell(&stage.app)[8..], ["20.0k tokens used.", "To resume: steersman --resume 0198c9a2"]);
+}
+
+#[test]
+fn a_session_that_cannot_be_saved_is_a_banner_until_it_is_and_only_what_was_saved_is_offered_again() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("go<enter>");
+    let taken = stage.take_turn();
+    stage.deliver(&taken, false).turn("").says("", "Found.").turn_ended("", Outcome::Completed, None);
+    stage.app.facts.session = Some("0198c9a2".to_owned());
+    let why = "The session cannot be saved: no space left on device";
+    let unsaved = |has_begun| Notice::Unsaved(Some(Unsaved { why: why.to_owned(), has_begun }));
+    stage.tell(unsaved(false).into());
+    stage.tell(Notice::Info("something else".to_owned()).into());
+    assert!(stage.screen().contains(&format!("! {why}")), "{}", stage.screen());
+    let end = farewell(&stage.app);
+    assert!(end.contains(&format!("{why}.")) && !end.iter().any(|line| line.contains("--resume")), "{end:?}");
+    stage.tell(unsaved(true).into());
+    let end = farewell(&stage.app);
+    assert_eq!(end.last().unwrap(), "To resume what was saved before: steersman --resume 0198c9a2");
+    stage.tell(Notice::Unsaved(None).into());
+    assert!(!stage.screen().contains(why), "{}", stage.screen());
+    assert_eq!(farewell(&stage.app).last().unwrap(), "To resume: steersman --resume 0198c9a2");
 }
 
 #[test]

@@ -42,7 +42,9 @@ pub use context::{ContextAct, ContextItem, ContextKind, ContextPart, ContextRepo
 pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_words, read_form};
 pub use hooks::{HookState, HookStatus};
 pub use models::ModelOption;
-pub use post::{Accepted, BudgetStatus, ImageSupport, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished};
+pub use post::{
+    Accepted, BudgetStatus, ImageSupport, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished, Unsaved,
+};
 pub use request::{
     BudgetLimits, Decision, DraftImage, DraftText, ModeChoice, Numbered, PausePlace, PauseState, QueueAct, Request,
     RuleRequest, ServerRequest, ShellOutput, Shift, TriggerChange, UndoScope, Withdrawn,

@@ -303,6 +303,15 @@ pub enum QueueOutcome {
     Refused(Refused),
 }
 
+/// Why a session cannot be saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unsaved {
+    /// A sentence about it.
+    pub why: String,
+    /// Whether something of the session was saved before.
+    pub has_begun: bool,
+}
+
 /// What the host says outside the event stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -313,6 +322,8 @@ pub enum Notice {
     BuildFailed(StartError),
     /// A sentence for the status line.
     Info(String),
+    /// Why the session cannot be saved; `None` once it is saved again.
+    Unsaved(Option<Unsaved>),
     /// These texts are the user's again: no agent will take them. Told before [`Notice::BuildFailed`].
     Returned(Vec<Pending>),
     /// Another client took these texts out of their queues.

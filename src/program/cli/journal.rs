@@ -22,6 +22,7 @@ use steersman_base::limits;
 use steersman_base::protocol::{DraftText, Unfinished};
 use steersman_base::steering::TextKind;
 use steersman_base::summary::count;
+use steersman_base::sync::lock;
 use steersman_base::text::{clip, visible_line};
 use steersman_core::listener::Listener as _;
 use steersman_core::provider::ApiKey;
@@ -447,5 +448,10 @@ pub(super) fn attach(journal: &Journal, handle: &Handle) {
     // Before anybody sends a text: what was given a number in an earlier process is only known when all of that is read.
     handle.interloper().take_over(Vec::new(), journal.earlier_texts());
     let mailbox = Arc::clone(handle.mailbox());
-    journal.on_trouble(move |sentence| mailbox.push(Post::Notice(Notice::Info(sentence))));
+    let saving = journal.saving();
+    journal.on_trouble(move |sentence| {
+        mailbox.push(Post::Notice(Notice::Info(sentence)));
+        let unsaved = lock(&saving).clone();
+        mailbox.push(Post::Notice(Notice::Unsaved(unsaved)));
+    });
 }

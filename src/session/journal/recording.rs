@@ -21,7 +21,7 @@ use crate::journal::writer::{Job, Opening, TroubleReporter, Writer};
 use steersman_base::event::{Envelope, Pending, TakenBack};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
-use steersman_base::protocol::DraftText;
+use steersman_base::protocol::{DraftText, Unsaved};
 use steersman_base::sync::lock;
 use steersman_core::listener::{HistoryChange, Listener};
 use steersman_core::provider::ApiKey;
@@ -37,6 +37,7 @@ pub struct Journal {
     jobs: Sender<Job>,
     secrets: Arc<Mutex<Vec<ApiKey>>>,
     trouble: Arc<Mutex<TroubleReporter>>,
+    saving: Arc<Mutex<Option<Unsaved>>>,
     /// True once a text was accepted or a turn began.
     has_begun: Arc<AtomicBool>,
     /// True while the disk takes longer than anybody waits for it.
@@ -96,7 +97,8 @@ impl Journal {
 
     fn start(session: SessionId, writer: Writer, earlier: u64) -> Self {
         let (jobs, taken) = channel();
-        let (secrets, trouble) = (Arc::clone(&writer.secrets), Arc::clone(&writer.trouble));
+        let (secrets, trouble, saving) =
+            (Arc::clone(&writer.secrets), Arc::clone(&writer.trouble), Arc::clone(&writer.saving));
         let name = thread::Builder::new().name("journal".to_owned());
         if let Err(error) = name.spawn(move || writer.run(&taken)) {
             let mut trouble = lock(&trouble);
@@ -107,6 +109,7 @@ impl Journal {
             jobs,
             secrets,
             trouble,
+            saving,
             has_begun: Arc::default(),
             is_slow: Arc::default(),
             earlier_texts: earlier,
@@ -159,6 +162,11 @@ impl Journal {
     /// Passes on what the user is to be told: that nothing can be saved, and that it can again.
     pub fn on_trouble(&self, listener: impl Fn(String) + Send + 'static) {
         lock(&self.trouble).listen(Box::new(listener));
+    }
+
+    /// Returns why nothing can be saved, as it stands whenever this is locked; `None` while all is well.
+    pub fn saving(&self) -> Arc<Mutex<Option<Unsaved>>> {
+        Arc::clone(&self.saving)
     }
 
     /// Ends the journal; returns a sentence about what is missing in it.

@@ -12,6 +12,7 @@ use std::{io, mem};
 use crate::journal::record::Record;
 use crate::journal::texts::Written;
 use steersman_base::limits;
+use steersman_base::protocol::Unsaved;
 use steersman_base::sync::lock;
 use steersman_core::provider::ApiKey;
 
@@ -71,6 +72,7 @@ impl TroubleReporter {
 }
 
 /// What the thread owns.
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub(super) struct Writer {
     opening: Opening,
     store: Option<Box<dyn Store>>,
@@ -92,6 +94,9 @@ pub(super) struct Writer {
     texts: Written,
     pub(super) secrets: Arc<Mutex<Vec<ApiKey>>>,
     pub(super) trouble: Arc<Mutex<TroubleReporter>>,
+    pub(super) saving: Arc<Mutex<Option<Unsaved>>>,
+    /// True once something is in the file.
+    is_in_file: bool,
 }
 
 impl Writer {
@@ -112,13 +117,15 @@ impl Writer {
             texts: Written::default(),
             secrets: Arc::default(),
             trouble: Arc::default(),
+            saving: Arc::default(),
+            is_in_file: false,
         }
     }
 
     /// Makes the writer of a session that goes on behind its last record.
     pub(super) fn resuming(opening: Opening, last: u64) -> Self {
         // Another program may have been killed within the last line.
-        Self { is_torn: true, has_begun: true, ..Self::new(opening, last) }
+        Self { is_torn: true, has_begun: true, is_in_file: true, ..Self::new(opening, last) }
     }
 
     /// Works until it is told to end, or until nobody can tell it anything any more.
@@ -204,6 +211,7 @@ impl Writer {
         match self.try_write(is_sync || is_failing) {
             Ok(()) if is_failing => {
                 self.failing_since = None;
+                *lock(&self.saving) = None;
                 self.say("The session is saved again".to_owned());
             }
             Ok(()) => {}
@@ -214,7 +222,9 @@ impl Writer {
                 self.failing_since = Some(Instant::now());
                 if !is_failing {
                     let sentence = "It goes on in memory, and saving is tried again";
-                    self.say(format!("The session cannot be saved: {error}. {sentence}"));
+                    let why = format!("The session cannot be saved: {error}");
+                    *lock(&self.saving) = Some(Unsaved { why: why.clone(), has_begun: self.is_in_file });
+                    self.say(format!("{why}. {sentence}"));
                 }
             }
         }
@@ -243,6 +253,7 @@ impl Writer {
             }
             self.lines.iter().skip(self.handed).for_each(|line| bytes.extend_from_slice(line));
             store.append(&bytes)?;
+            self.is_in_file = true;
             self.is_torn = false;
             self.handed = self.lines.len();
         }

@@ -210,6 +210,7 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
         Notice::Withdrawn { by, entries } => {
             return with_message(app, |message, _| bring_back::withdrawn(message, by.as_ref(), &entries));
         }
+        Notice::Unsaved(unsaved) => app.facts.unsaved = unsaved,
         Notice::Over(sentence) => {
             app.message.expect_no_answers();
             app.status.host = HostState::Failed(sentence);

@@ -4,7 +4,7 @@
 use crate::agents::view::money;
 use crate::state::App;
 use crate::transcript::cell::Body;
-use crate::widgets::fit::clip;
+use crate::widgets::fit::{clip, one_line};
 use steersman_base::id::AgentId;
 use steersman_base::summary::{count, tokens};
 use steersman_base::text::{visible, visible_line};
@@ -57,7 +57,15 @@ fn work(app: &App) -> Vec<String> {
         (Some(session), None) if app.facts.client.is_some() => {
             lines.extend([used, format!("The session goes on. To come back: steersman attach {session}")]);
         }
-        (Some(session), None) => lines.extend([used, format!("To resume: steersman --resume {session}")]),
+        (Some(session), None) => lines.extend(match &app.facts.unsaved {
+            Some(unsaved) if !unsaved.has_begun => vec![used, format!("{}.", one_line(&unsaved.why))],
+            Some(unsaved) => vec![
+                used,
+                format!("{}.", one_line(&unsaved.why)),
+                format!("To resume what was saved before: steersman --resume {session}"),
+            ],
+            None => vec![used, format!("To resume: steersman --resume {session}")],
+        }),
         (None, _) => lines.push(format!("The conversation is not kept. {used}")),
     }
     lines

@@ -1,4 +1,5 @@
-//! Draws the row with the user's rules that hold: there is none while there is no rule.
+//! Draws the row with the user's rules that hold, and above it why the session cannot be saved: there is none while there
+//! is neither.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,15 +12,21 @@ use steersman_base::summary::count;
 /// Fewest rows of a screen that has one for the rules.
 pub const LEAST: u16 = 12;
 
-/// Returns the rows that the rules take.
+/// Returns the rows that both take.
 pub fn rows(facts: &Facts) -> u16 {
-    u16::from(!facts.run.rules.all().is_empty() && facts.size.height >= LEAST)
+    let has_rules = !facts.run.rules.all().is_empty() && facts.size.height >= LEAST;
+    u16::from(has_rules) + u16::from(facts.unsaved.is_some())
 }
 
 /// Draws the rules, as much of each as finds room.
 pub fn draw(facts: &Facts, area: Rect, buffer: &mut Buffer) {
     let rules = facts.run.rules.all();
-    let (theme, mut line) = (&facts.theme, row(area, 0));
+    let theme = &facts.theme;
+    let above = u16::from(facts.unsaved.is_some());
+    if let Some(unsaved) = &facts.unsaved {
+        put(buffer, row(area, 0), &format!("! {}", one_line(&unsaved.why)), theme.error);
+    }
+    let mut line = row(area, above);
     if line.is_empty() || rules.is_empty() {
         return;
     }

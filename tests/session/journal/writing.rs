@@ -316,9 +316,13 @@ fn a_disk_that_has_room_again_gets_everything_without_being_asked() {
     journal.on_trouble(move |sentence| tell.send(sentence).unwrap());
     journal.accepted(&AgentId::main(), entry("m1", "typed while it was full"));
     let patience = Duration::from_secs(30);
+    let saving = journal.saving();
     assert!(told.recv_timeout(patience).unwrap().starts_with("The session cannot be saved"));
+    let unsaved = saving.lock().unwrap().clone().unwrap();
+    assert!(unsaved.why.contains("no space left") && !unsaved.has_begun, "{unsaved:?}");
     disk.revive();
     assert_eq!(told.recv_timeout(patience).unwrap(), "The session is saved again");
+    assert_eq!(*saving.lock().unwrap(), None);
     assert!(String::from_utf8(disk.safe()).unwrap().contains("typed while it was full"));
 }
 

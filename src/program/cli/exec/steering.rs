@@ -436,6 +436,7 @@ impl<'a> ExecRun<'a> {
                 | Notice::Models(_)
                 | Notice::LocalServer(_)
                 | Notice::Over(_)
+                | Notice::Unsaved(_)
                 | Notice::Servers(_)
                 | Notice::Images(_)
                 | Notice::Hooks(_)
