@@ -14,6 +14,7 @@ use crate::program::cli::archive::ArchiveCommand;
 use crate::program::cli::choices;
 use crate::program::cli::exec::args::ExecArgs;
 use crate::program::cli::mcp::McpCommand;
+use crate::program::cli::run_settings::Setting;
 use crate::program::cli::running::args::{
     AnswerArgs, AttachArgs, CancelArgs, InjectArgs, ServeArgs, StatusArgs, WatchArgs,
 };
@@ -256,6 +257,20 @@ pub struct Flags {
     /// The configuration file [default: steersman/config.toml in the user's configuration directory].
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Set a key of the configuration for this run: `max_steps=20`, `sandbox.network=true`, `mcp.NAME.enabled=false`; may be
+    /// repeated. `-c KEY=VALUE` is the same.
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = Setting::read)]
+    pub set: Vec<Setting>,
+    /// Use the MCP servers of this file too, which is like the `.mcp.json` of a project; may be repeated.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub mcp_config: Vec<PathBuf>,
+    /// Add sub-agents for this run: a JSON object of agents by their names, each with `description`, `prompt`, `tools`;
+    /// or a file that holds it.
+    #[arg(long, global = true, value_name = "JSON|FILE")]
+    pub agents: Option<String>,
+    /// A directory beside the working directory that tools read and commands may change; may be repeated.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub add_dir: Vec<PathBuf>,
     /// Read no configuration file of the user.
     #[arg(long, global = true, conflicts_with = "config")]
     pub ignore_user_config: bool,
@@ -326,6 +341,11 @@ fn at_least_one<T: FromStr>(text: &str) -> Result<T, &'static str> {
 impl Flags {
     /// Returns the flags as the top layer of the configuration.
     pub fn layer(&self) -> Layer {
+        // The last one counts.
+        self.set.iter().rev().fold(self.named_layer(), |layer, setting| layer.or(setting.layer()))
+    }
+
+    fn named_layer(&self) -> Layer {
         Layer {
             provider: self.provider,
             base_url: self.base_url.clone(),

@@ -9,6 +9,7 @@ use crate::program::cli::args::Flags;
 use crate::program::cli::hooks::BrokenHooks;
 use crate::program::cli::places::UserDirectories;
 use crate::program::cli::project::{FrontEnd, ProjectOffer};
+use crate::program::cli::run_settings::{self, Setting, agents};
 use crate::program::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, ServerSection, parse};
 use steersman_agent::OutputSchema;
 use steersman_base::event::Envelope;
@@ -38,6 +39,8 @@ pub struct Start {
     pub only_tools: Option<Vec<String>>,
     /// What the answer of the main agent must match.
     pub output_schema: Option<Arc<OutputSchema>>,
+    /// The agents of the command line, each as the text of a file.
+    pub agents: Vec<String>,
     /// The images that go with the first message, by name.
     pub images: Vec<String>,
     pub answerer: Answerer,
@@ -80,6 +83,9 @@ pub enum LoadError {
     /// The command for a key is in a directory that the agent's commands can write to.
     #[error("api_key_command names {program}, which lies only where commands can change it; give its path")]
     KeyCommand { program: String },
+    /// What the command line sets for this run cannot be used.
+    #[error("{0}")]
+    Run(String),
     /// The working directory cannot be used.
     #[error("cannot work in {path}: {error}", path = .path.display())]
     Directory { path: PathBuf, error: io::Error },
@@ -93,15 +99,19 @@ pub enum LoadError {
 /// [`LoadError`], one sentence for the user; the exit code is 2.
 pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start, LoadError> {
     let cwd = directory(flags.cwd.as_deref())?;
-    let places = UserDirectories::find(&cwd);
+    let mut places = UserDirectories::find(&cwd);
     let default_file = places.config.as_ref().map(|config| config.join("config.toml"));
     let file = match (&flags.config, default_file) {
-        _ if flags.ignore_user_config => Layer::default(),
-        (Some(path), _) => read_layer(path, &places)?,
-        (None, Some(path)) if path.exists() => read_layer(&path, &places)?,
-        (None, _) => Layer::default(),
+        (Some(path), _) if !flags.ignore_user_config => read_layer(path, &places, &flags.set)?,
+        (None, Some(path)) if !flags.ignore_user_config && path.exists() => read_layer(&path, &places, &flags.set)?,
+        (_, _) => layer_of(String::new(), Path::new("the command line"), &cwd, &places, &flags.set)?,
     };
-    let mut config = Config::resolve(flags.layer(), &Environment::of_process(), file)?;
+    let mut own_layer = flags.layer();
+    if !flags.set.is_empty() {
+        resolve_paths(&mut own_layer, &cwd, places.home.as_deref());
+    }
+    let mut config = Config::resolve(own_layer.clone(), &Environment::of_process(), file)?;
+    places.notes.extend(run_settings::add_to(&mut config, flags).map_err(LoadError::Run)?);
     let writable = writable(&cwd, &config);
     for key in config.keys_mut() {
         check_key_command(key, &writable)?;
@@ -121,6 +131,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         max_rounds: None,
         only_tools: None,
         output_schema: None,
+        agents: flags.agents.as_deref().map(agents).transpose().map_err(LoadError::Run)?.unwrap_or_default(),
         images: Vec::new(),
         answerer,
         front,
@@ -130,7 +141,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         broken_hooks: if flags.without_broken_hooks { BrokenHooks::Ignored } else { BrokenHooks::StopCalls },
         project_servers: BTreeMap::new(),
         project_pins: BTreeMap::new(),
-        flags: flags.layer(),
+        flags: own_layer,
         journal: None,
         resumed: None,
         session_end: Vec::new(),
@@ -172,10 +183,29 @@ fn check_key_command(key: &mut KeyPlace, writable: &[PathBuf]) -> Result<(), Loa
     command.keep_from(writable).map_err(|program| LoadError::KeyCommand { program })
 }
 
-fn read_layer(path: &Path, places: &UserDirectories) -> Result<Layer, LoadError> {
+fn read_layer(path: &Path, places: &UserDirectories, set: &[Setting]) -> Result<Layer, LoadError> {
     let text = read(path)?;
+    // What is wrong with the file is said by its lines.
+    parse(&text).map_err(|error| LoadError::File { path: path.to_owned(), error })?;
+    layer_of(text, path, path.parent().unwrap_or(Path::new("")), places, set)
+}
+
+/// Returns the layer of a file with what the command line adds to it.
+fn layer_of(
+    text: String,
+    path: &Path,
+    beside: &Path,
+    places: &UserDirectories,
+    set: &[Setting],
+) -> Result<Layer, LoadError> {
+    let text = Setting::added_to(set, text).map_err(LoadError::Run)?;
     let mut layer = parse(&text).map_err(|error| LoadError::File { path: path.to_owned(), error })?;
-    let beside = path.parent().unwrap_or(Path::new(""));
+    resolve_paths(&mut layer, beside, places.home.as_deref());
+    Ok(layer)
+}
+
+/// Lets the relative paths of a layer begin at a directory.
+fn resolve_paths(layer: &mut Layer, beside: &Path, home: Option<&Path>) {
     if let Some(prompt) = &mut layer.system_prompt {
         *prompt = beside.join(&*prompt);
     }
@@ -183,20 +213,19 @@ fn read_layer(path: &Path, places: &UserDirectories) -> Result<Layer, LoadError>
     let key_files =
         profiles.map(|profile| &mut profile.api_key_file).chain([&mut layer.api_key_file, &mut layer.ca_file]);
     for path in key_files.flatten() {
-        *path = from(beside, places.home.as_deref(), path);
+        *path = from(beside, home, path);
     }
     if let Some(keys) = layer.screen.as_mut().and_then(|screen| screen.keys.as_mut()) {
-        *keys = from(beside, places.home.as_deref(), keys);
+        *keys = from(beside, home, keys);
     }
     for server in layer.mcp.iter_mut().flat_map(BTreeMap::values_mut) {
         for directory in server.directories_mut() {
-            *directory = from(beside, places.home.as_deref(), directory);
+            *directory = from(beside, home, directory);
         }
     }
     if let Some(sandbox) = &mut layer.sandbox {
-        sandbox.each_directory(|directory| *directory = from(beside, places.home.as_deref(), directory));
+        sandbox.each_directory(|directory| *directory = from(beside, home, directory));
     }
-    Ok(layer)
 }
 
 /// Resolves a path in a file: `~/` is the home, and a relative path starts at the file's directory.

@@ -50,6 +50,7 @@ mod personas;
 pub mod places;
 pub mod project;
 mod questions;
+mod run_settings;
 mod running;
 mod screen;
 mod sessions;
@@ -79,7 +80,7 @@ use steersman_tui::terminal::signals::Signals;
 /// The exit code: done after help or version, usage after a mistake, which was reported.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<CommandLine, Exit> {
     let given: Vec<OsString> = args.into_iter().collect();
-    let mut args = other_hosts::with_exec(given.clone());
+    let mut args = other_hosts::with_exec(run_settings::with_settings(given.clone()));
     let mut parsed = CommandLine::try_parse_from(&args);
     let lacks_prompt = parsed.as_ref().is_err_and(|error| error.kind() == ErrorKind::MissingRequiredArgument);
     if lacks_prompt && args != given && !io::stdin().is_terminal() {

@@ -31,7 +31,7 @@ fn list(flags: &Flags) -> Result<Exit, String> {
     let bench = bench.map_err(|error| error.to_string())?;
     let pools = Pools::new(workspace, &bench, &Arc::default()).map_err(|error| error.to_string())?;
     let mut roster = Roster::bundled().map_err(|error| error.to_string())?;
-    user_agents(&start.places, &mut roster);
+    user_agents(&start, &mut roster);
     if let Some(offer) = known(&start.places, None, &mut warnings) {
         start.adopt(&offer);
         adopted(&offer, &mut roster, &mut SkillLibrary::default());

@@ -41,7 +41,7 @@ pub async fn setup(
     fault::block_at("setup");
     let mut notes = std::mem::take(&mut start.places.notes);
     let mut roster = Roster::bundled()?;
-    user_agents(&start.places, &mut roster);
+    user_agents(&start, &mut roster);
     let mut skills = user_library(&start.places);
     // A preliminary policy, enough for the questions below.
     approvals.configure(Policy { answerer: start.answerer, ..Policy::default() }, start.config.mode);

@@ -138,6 +138,8 @@ pub struct SandboxSettings {
     pub readable: Vec<PathBuf>,
     /// Directories besides the workspace that they write.
     pub writable: Vec<PathBuf>,
+    /// Those of them that the command line adds: other tools read there too.
+    pub added: Vec<PathBuf>,
     /// Names of environment variables that they get besides the usual ones; never one that holds a key.
     pub pass_env: Vec<String>,
     /// Names of the environment variables that hold keys: no child gets them, whatever else is said.

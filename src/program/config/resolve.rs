@@ -258,6 +258,7 @@ fn sandbox(merged: &Layer, key_variables: Vec<String>) -> Result<SandboxSettings
         network: section.network.unwrap_or(false),
         readable: section.readable.unwrap_or_default(),
         writable: section.writable.unwrap_or_default(),
+        added: Vec::new(),
         pass_env,
         key_variables,
     })

@@ -3,6 +3,7 @@
 //! The main agent reads private files, so nothing in its pool reaches the network unless the user says so; the agents that
 //! do reach it see no files (fault S10). `steersman personas` prints the same pools.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use steersman_base::error::BuildError;
@@ -19,6 +20,8 @@ pub struct Workbench {
     pub spawner: Arc<Spawner>,
     /// What commands reach besides the workspace.
     pub confinement: Confinement,
+    /// What other tools read besides the workspace.
+    pub readable: Vec<PathBuf>,
     /// How the web is reached.
     pub web: web::WebOptions,
     /// Who has the tools that reach it.
@@ -61,7 +64,11 @@ impl Pools {
             Outputs::without(format!("no directory for it in {} (TMPDIR): {error}", temporary.display()))
         });
         let outputs = Arc::new(outputs);
-        let workspace = Arc::new(workspace.with_readable(outputs.path()).map_err(failed)?);
+        let workspace = Arc::new(
+            workspace
+                .with_readable(outputs.path().into_iter().chain(bench.readable.iter().map(PathBuf::as_path)))
+                .map_err(failed)?,
+        );
         let mut main = steersman_tools::file_tools(&workspace);
         main.push(Arc::new(Calculator::new()));
         main.push(Arc::new(PlanTool::new(Arc::clone(plans))));

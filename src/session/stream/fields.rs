@@ -191,7 +191,7 @@ pub struct ReplyLine {
     pub reason: Option<String>,
 }
 
-/// A call that was refused.
+/// A call that was not allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RefusedCall {
     /// The agent; empty for the main agent.
@@ -200,8 +200,16 @@ pub struct RefusedCall {
     pub id: CallId,
     /// The tool.
     pub name: Option<String>,
+    /// `refused` by a rule, the mode, or because nobody was there to ask; `declined` by whoever was asked.
+    #[serde(default = "refused")]
+    pub kind: CallFault,
     /// The observation that the model got, at most 1 KiB of it.
     pub reason: String,
+}
+
+/// What earlier records hold.
+fn refused() -> CallFault {
+    CallFault::Refused
 }
 
 /// A text that was read and not delivered.
@@ -235,6 +243,9 @@ pub struct RunResult {
     pub exit_code: u8,
     /// How the last turn ended; `failed` where none could begin.
     pub outcome: Outcome,
+    /// Why the last reply ended; null without one.
+    #[serde(default)]
+    pub finish: Option<TurnFinish>,
     /// The answer of the last turn; null without one. Never cut.
     pub answer: Option<String>,
     /// The answer as JSON, where `--output-schema` asked for that and it matches. Never cut.
@@ -251,7 +262,7 @@ pub struct RunResult {
     pub files: Vec<String>,
     /// Whether there may be more of them.
     pub files_partial: bool,
-    /// The calls that were refused, at most 100.
+    /// The calls that were not allowed, at most 100.
     pub refused: Vec<RefusedCall>,
     /// The texts that were read and not delivered.
     pub unsent: Vec<UnsentText>,

@@ -6,6 +6,7 @@
 //! - the types of what is added: `fields.rs`
 //! - what a question says of itself, and the program that decides: `permission.rs`; stories:
 //!   `tests/program/headless/permission_command.rs`
+//! - the same in the shape of Claude Code: `stream_json.rs`; stories: `tests/program/headless/stream_json.rs`
 //! - what a program may send, and the schema of both directions: `request.rs`, `schema.rs`; stories:
 //!   `tests/program/headless/input.rs`, `tests/program/headless/schema.rs`
 
@@ -15,6 +16,7 @@ mod record;
 mod request;
 #[cfg(test)]
 mod schema;
+mod stream_json;
 
 pub use fields::{
     AgentFinishedFields, AgentSpawnedFields, AnswerFields, CallError, ChangedFile, CompactedFields, FilesChanged,
@@ -24,3 +26,4 @@ pub use fields::{
 pub use permission::{PermissionAnswer, PermissionQuestion};
 pub use record::{LastTurn, RunRecord};
 pub use request::{InputAnswer, InputDecision, InputLine, InputRequest};
+pub use stream_json::StreamJson;

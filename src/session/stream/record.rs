@@ -168,9 +168,9 @@ impl RunRecord {
         self.lock().last.clone()
     }
 
-    /// Returns whether a call was refused.
+    /// Returns whether a call was refused without an answer of the user.
     pub fn has_refused(&self) -> bool {
-        !self.lock().refused.is_empty()
+        self.lock().refused.iter().any(|call| call.kind == CallFault::Refused)
     }
 
     /// Adds to the wire form of an event what is known beside it.
@@ -213,6 +213,7 @@ impl RunRecord {
             turns: inner.turns,
             exit_code,
             outcome: last.as_ref().map_or(Outcome::Failed, |last| last.outcome),
+            finish: last.as_ref().and_then(|last| last.finish),
             answer: last.as_ref().and_then(|last| last.answer.clone()),
             structured: last.as_ref().and_then(|last| inner.structured(last.answer.as_deref())),
             usage: inner.total,
@@ -285,12 +286,15 @@ impl Inner {
         let Some(call) = self.calls.get(&(agent.clone(), id.clone())) else { return };
         self.files.extend(call.files.iter().map(|file| file.path.clone()));
         self.files_partial |= call.files_partial;
-        if call.fault == Some(CallFault::Refused) && self.refused.len() < limits::REFUSED_KEPT {
+        if let Some(kind @ (CallFault::Refused | CallFault::Declined)) = call.fault
+            && self.refused.len() < limits::REFUSED_KEPT
+        {
             let reason = content.get(..content.floor_char_boundary(limits::REFUSED_BYTES)).unwrap_or_default();
             self.refused.push(RefusedCall {
                 agent: agent.clone(),
                 id: id.clone(),
                 name: call.name.clone(),
+                kind,
                 reason: reason.to_owned(),
             });
         }

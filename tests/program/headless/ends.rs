@@ -53,6 +53,49 @@ fn a_signal_ends_a_run_whatever_form_its_output_has_and_although_nobody_reads_th
 }
 
 #[test]
+fn a_signal_just_behind_the_last_turn_leaves_the_end_of_the_output_whole() {
+    for _ in 0..20 {
+        let server = Server::start([Reply::text("Done.")]);
+        let mut run = exec(&server).args(["--json", "hello"]).run();
+        run.wait_for_line(|line| line.contains(r#""type":"turn_ended""#));
+        run.signal(Signal::TERM);
+        let end = run.end();
+        let last = lines(&end.stdout).pop().unwrap();
+        assert_eq!(last["event"]["type"], "session_ended", "{:?} {}", end.code, end.stdout);
+        assert!([Some(0), Some(143)].contains(&end.code), "{:?}", end.code);
+    }
+}
+
+#[test]
+fn a_signal_ends_a_run_whose_answer_nobody_takes_and_its_output_is_whole() {
+    let server = Server::start([Reply::text("Done.")]);
+    let program = exec(&server).args(["--json", "-o", "pipe", "hello"]);
+    let pipe = program.work().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut run = program.run();
+    run.wait_for_line(|line| line.contains(r#""type":"turn_ended""#));
+    run.signal(Signal::TERM);
+    let end = run.end();
+    assert_eq!(end.code, Some(143), "{}", end.stderr);
+    let last = lines(&end.stdout).pop().unwrap();
+    assert_eq!((&last["event"]["type"], &last["event"]["code"]), (&"session_ended".into(), &143.into()));
+}
+
+#[test]
+fn an_input_that_ends_without_a_text_is_said_to_hold_none() {
+    for input in ["", "{\"type\":\"end\"}\n"] {
+        let server = Server::start([]);
+        let mut run = exec(&server).args(["--input", "json"]).piped().run();
+        run.write(input);
+        run.close_stdin();
+        let end = run.end();
+        let sentence = "the input has ended, and there was no text to send in it";
+        assert_eq!((end.code, end.stderr), (Some(0), format!("steersman: {sentence}\n")));
+        assert_eq!(lines(&end.stdout).pop().unwrap()["event"]["reason"], sentence);
+    }
+}
+
+#[test]
 fn a_reader_that_is_gone_ends_a_run_in_every_form_although_its_input_stays_open() {
     for form in FORMS {
         let gate = Gate::new();

@@ -9,8 +9,10 @@ mod input;
 mod output;
 mod output_schema;
 mod permission_command;
+mod run_settings;
 mod schema;
 mod sessions;
+mod stream_json;
 
 use serde_json::Value;
 

@@ -90,6 +90,24 @@ fn its_no_has_a_reason_for_the_model_and_its_failure_is_a_no() {
 }
 
 #[test]
+fn what_it_declines_is_in_the_result_apart_from_what_nobody_was_asked_about() {
+    let server = Server::start([removal("c1"), Reply::text("I leave it.")]);
+    let (program, decide) = deciding(exec(&server), r#"echo '{"answer": "no", "reason": "keep it"}'"#);
+    let output = program.args(["--output", "result", "--strict", "--permission-command", &decide, "hello"]).output();
+    let result: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let refused = &result["refused"][0];
+    assert_eq!((&refused["kind"], &refused["name"]), (&json!("declined"), &json!("bash")), "{result}");
+    assert!(refused["reason"].as_str().unwrap().contains("keep it"));
+    // Somebody was asked and has decided.
+    assert_eq!(exit_code(&output), 0);
+
+    let server = Server::start([removal("c1"), Reply::text("I leave it.")]);
+    let output = exec(&server).args(["--output", "result", "--strict", "hello"]).output();
+    let result: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&result["refused"][0]["kind"], exit_code(&output)), (&json!("refused"), 3));
+}
+
+#[test]
 fn several_questions_are_asked_one_after_the_other() {
     let calls: Vec<(String, String)> =
         (0..4).map(|number| (format!("c{number}"), format!(r#"{{"command":"rm file-{number}"}}"#))).collect();

@@ -17,7 +17,7 @@ pub struct ExecArgs {
     #[arg(long, conflicts_with = "output")]
     pub json: bool,
     /// What standard output gets: the final answer alone, the progress and the answer, every event as one line of JSON,
-    /// or one JSON object at the end [default: answer; on a terminal progress].
+    /// one JSON object at the end, or lines in the shape of Claude Code (`stream-json`) [default: answer; on a terminal progress].
     #[arg(long, value_enum, value_name = "FORM", hide_possible_values = true, help_heading = "Output")]
     pub output: Option<OutputForm>,
     /// Write the final answer to this file, as one step.
@@ -57,6 +57,17 @@ pub struct ExecArgs {
     /// Requests to the model that a turn of the main agent may make.
     #[arg(long, value_name = "N", help_heading = "Ends")]
     pub max_rounds: Option<NonZeroU32>,
+    /// What becomes of the texts that an earlier run of the session left pending: `keep` leaves them held, `send` sends them
+    /// behind the prompt, `drop` removes them [default: keep].
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        default_value = "keep",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub pending: LeftTexts,
     /// Inject each line of standard input: `/stop` cancels, `> text` is a follow-up, `@researcher 0 text` and `@all
     /// text` go to sub-agents that run, `//x`, `\>x` and `@main @x` send `/x`, `>x` and `@x`. A question on
     /// standard error is answered by its number: `/yes 1`, `/session 1`, `/always 1`, `/no 1` or `/no 1 words`.
@@ -114,6 +125,19 @@ pub enum OutputForm {
     Json,
     /// One JSON object at the end.
     Result,
+    /// Lines of JSON in the shape of Claude Code.
+    StreamJson,
+}
+
+/// What becomes of texts that an earlier run left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LeftTexts {
+    /// They stay, held.
+    Keep,
+    /// They are sent.
+    Send,
+    /// They are removed.
+    Drop,
 }
 
 /// What standard input holds.

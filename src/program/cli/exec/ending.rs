@@ -23,6 +23,8 @@ use steersman_tui::terminal::watchdog;
 pub(super) struct ExecStop {
     pub exit: Exit,
     pub deadline: Instant,
+    /// Whether a signal asked for it.
+    pub is_signalled: bool,
 }
 
 impl ExecRun<'_> {
@@ -31,6 +33,9 @@ impl ExecRun<'_> {
         // Ends the program even if something below hangs.
         watchdog::end_within(limits::QUIT_TIME, code);
         self.stop(Exit::of_signal(code));
+        if let Some(stop) = &mut self.stop {
+            stop.is_signalled = true;
+        }
         if again {
             self.progress.give_up();
         }
@@ -59,7 +64,11 @@ impl ExecRun<'_> {
     /// program.
     pub(super) fn stop(&mut self, exit: Exit) {
         // Before what the stop itself brings about is taken: the cancelled turn is no reason of its own.
-        let first = self.stop.get_or_insert(ExecStop { exit, deadline: Instant::now() + limits::EXIT_GRACE });
+        let first = self.stop.get_or_insert(ExecStop {
+            exit,
+            deadline: Instant::now() + limits::EXIT_GRACE,
+            is_signalled: false,
+        });
         first.exit = first.exit.unless_ended_by(exit);
         self.unanswered += 1;
         self.client.send(Request::Stop);
@@ -139,6 +148,11 @@ impl ExecRun<'_> {
         }
         if self.lines.is_some() || self.unanswered > 0 || self.progress.is_running() {
             return None;
+        }
+        if !self.has_sent && self.progress.outcome.is_none() && self.reason.is_none() {
+            let sentence = "the input has ended, and there was no text to send in it";
+            self.err.say(sentence);
+            self.reason = Some(sentence.to_owned());
         }
         let exit = self.progress.outcome.map_or(Exit::Done, Exit::from);
         if self.progress.idle() {

@@ -20,9 +20,10 @@ pub(super) use start::report_mistake;
 
 use std::io::{self, IsTerminal as _};
 use std::num::NonZeroU32;
+use std::pin::pin;
 use std::sync::Arc;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
 
 use crate::program::cli::args::Flags;
@@ -49,9 +50,10 @@ use steersman_core::approval::Answerer;
 use steersman_core::listener::{JsonLines, Listener, Terminal};
 use steersman_session::host;
 use steersman_session::named_file::check_named;
-use steersman_session::stream::RunRecord;
+use steersman_session::stream::{RunRecord, StreamJson};
 use steersman_session::{Client, Hub};
 use steersman_tui::terminal::signals::Signals;
+use steersman_tui::terminal::watchdog;
 
 /// Runs the prompt of the command line without a screen.
 pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
@@ -154,7 +156,12 @@ async fn serve(
     let form = args.form();
     let json = (form == Some(OutputForm::Json)).then(|| Arc::new(start::json_lines(args, &record, written.clone())));
     let json_lines = json.as_ref().map(|json| (json, &written));
+    let stream = (form == Some(OutputForm::StreamJson)).then(|| {
+        let session = start.journal.as_ref().map(|journal| journal.session().to_string());
+        Arc::new(StreamJson::new(written.clone(), session))
+    });
     let mut listeners = listeners(&record, json_lines, args, &questions, (&out, &err));
+    listeners.extend(stream.iter().map(|stream| Arc::<StreamJson>::clone(stream) as Arc<dyn Listener>));
     listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
     let cwd = start.cwd.clone();
     let journal = start.journal.clone();
@@ -179,10 +186,21 @@ async fn serve(
     run.replies = json.clone();
     run.permission = permission;
     let limit = args.max_time.map(|time| Instant::now() + time);
-    let mut exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;
+    let exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;
     run.end_model_switches();
     let is_stopped = run.stop.is_some();
-    let farewell = Farewell { args, record: &record, json, cwd: &cwd, strict_end: run.strict_end };
+    let is_signalled = run.stop.is_some_and(|stop| stop.is_signalled);
+    let (hurry, hurried) = watch::channel(None);
+    let farewell = Farewell {
+        args,
+        record: &record,
+        json,
+        stream,
+        cwd: &cwd,
+        strict_end: run.strict_end,
+        is_signalled,
+        signalled: hurried.clone(),
+    };
     let (unsent, reason) = (run.unsent, run.reason);
     let farewell = async {
         host.shutdown(limits::EXIT_GRACE).await;
@@ -190,25 +208,17 @@ async fn serve(
         if let Some(missing) = journal.and_then(|journal| journal.close()) {
             err.say(&missing);
         }
-        exit = farewell.write(exit, reason, unsent, (&out, &err)).await;
-        let patience = if is_stopped { limits::OUTPUT_FAREWELL } else { limits::OUTPUT_PATIENCE };
-        let written = async {
-            let all = out.drained(patience).await;
-            (err.drained(patience).await && all, out.failure())
-        };
-        if is_stopped {
-            timeout(limits::OUTPUT_FAREWELL_MOST, written).await.unwrap_or((false, None))
-        } else {
-            written.await
-        }
+        let exit = farewell.write(exit, reason, unsent, (&out, &err)).await;
+        let is_hurried = is_stopped || hurried.borrow().is_some();
+        let (all, failure) = drained((&out, &err), is_hurried).await;
+        (exit, all, failure)
     };
-    let end = tokio::select! {
-        biased;
-        code = signals.end() => return Exit::of_signal(code),
-        end = farewell => end,
+    let (mut exit, all, failure) = match ended(farewell, &mut signals, &hurry, is_signalled).await {
+        Ok(end) => end,
+        Err(exit) => return exit,
     };
     if exit == Exit::Done {
-        exit = match end {
+        exit = match (all, failure) {
             (_, Some(kind)) if !is_stopped => unwritten(&err, kind),
             (false, None) => {
                 err.say("the reader of standard output did not take the rest in time");
@@ -219,6 +229,48 @@ async fn serve(
         err.drained(limits::OUTPUT_FAREWELL).await;
     }
     exit
+}
+
+/// Waits until the end of the run is written. The first signal hurries that, a second one does not wait for it.
+///
+/// # Errors
+/// How the program ends by the signal.
+async fn ended<T>(
+    farewell: impl Future<Output = T>,
+    signals: &mut Signals,
+    hurry: &watch::Sender<Option<u8>>,
+    is_signalled: bool,
+) -> Result<T, Exit> {
+    let mut farewell = pin!(farewell);
+    let code = tokio::select! {
+        biased;
+        code = signals.end() => code,
+        end = &mut farewell => return Ok(end),
+    };
+    if !is_signalled {
+        watchdog::end_within(limits::QUIT_TIME, code);
+        let _ = hurry.send(Some(code));
+        tokio::select! {
+            biased;
+            _ = signals.end() => {}
+            _ = timeout(limits::EXIT_GRACE + limits::OUTPUT_FAREWELL_MOST, farewell) => {}
+        }
+    }
+    Err(Exit::of_signal(code))
+}
+
+/// Waits until both outputs are taken; returns whether they were in time, and what failed.
+async fn drained((out, err): (&Output, &Output), is_hurried: bool) -> (bool, Option<io::ErrorKind>) {
+    let patience = if is_hurried { limits::OUTPUT_FAREWELL } else { limits::OUTPUT_PATIENCE };
+    let written = async {
+        let all = out.drained(patience).await;
+        (err.drained(patience).await && all, out.failure())
+    };
+    if is_hurried {
+        timeout(limits::OUTPUT_FAREWELL_MOST, written).await.unwrap_or((false, None))
+    } else {
+        written.await
+    }
 }
 
 /// Returns who hears of the run: the record first, then what writes standard output.
@@ -236,7 +288,7 @@ fn listeners(
             listeners.push(Arc::<JsonLines>::clone(json));
             listeners.push(Arc::new(ChangedFiles { record: record.clone(), json: Arc::clone(json) }));
         }
-        (None, Some(OutputForm::Result)) => {}
+        (None, Some(OutputForm::Result | OutputForm::StreamJson)) => {}
         (None, None | Some(OutputForm::Progress)) if io::stdout().is_terminal() => {
             listeners.push(Arc::new(Terminal::framed(out.clone(), columns)));
         }

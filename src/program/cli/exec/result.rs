@@ -5,25 +5,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
+use tokio::time::sleep;
 
 use super::args::{ExecArgs, OutputForm};
 use super::start;
 use crate::program::cli::exit::{Exit, StrictEnd};
 use crate::program::cli::output::Output;
 use steersman_base::event::{Outcome, Pending, TurnFaultKind, TurnFinish};
+use steersman_base::limits;
 use steersman_core::listener::JsonLines;
 use steersman_session::named_file::{ExistingFile, write_named};
-use steersman_session::stream::RunRecord;
+use steersman_session::stream::{RunRecord, StreamJson};
 
 /// What is written when a run has ended.
 pub(super) struct Farewell<'a> {
     pub args: &'a ExecArgs,
     pub record: &'a RunRecord,
     pub json: Option<Arc<JsonLines>>,
+    pub stream: Option<Arc<StreamJson>>,
     pub cwd: &'a Path,
     /// What stopped the run, where that was no turn.
     pub strict_end: Option<StrictEnd>,
+    /// Whether a signal stopped the run.
+    pub is_signalled: bool,
+    /// The exit code of a signal that came when the run had ended.
+    pub signalled: watch::Receiver<Option<u8>>,
 }
 
 impl Farewell<'_> {
@@ -35,7 +42,7 @@ impl Farewell<'_> {
         unsent: Vec<Pending>,
         (out, err): (&Output, &Output),
     ) -> Exit {
-        let Self { args, record, json, cwd, strict_end } = self;
+        let Self { args, record, json, stream, cwd, strict_end, is_signalled, mut signalled } = self;
         let mismatch = record.mismatch().filter(|_| exit == Exit::Done && record.last_turn().is_some());
         if let Some(fault) = &mismatch {
             let sentence = format!("the answer does not match the schema of --output-schema: {fault}");
@@ -53,15 +60,31 @@ impl Farewell<'_> {
                 // A failed write is seen where the output is drained.
                 let _ = out.clone().write_all(format!("{answer}\n").as_bytes());
             }
-            if let Some(path) = &args.output_last_message
-                && let Err(error) = write_answer(path.clone(), answer).await
-            {
-                err.say(&format!("cannot write {}: {error}", path.display()));
-                exit = if exit == Exit::Done { Exit::Failed } else { exit };
+            if let Some(path) = &args.output_last_message {
+                let ends = async {
+                    if !is_signalled {
+                        let _ = signalled.wait_for(Option::is_some).await;
+                    }
+                    sleep(limits::OUTPUT_FAREWELL).await;
+                };
+                let written = tokio::select! {
+                    biased;
+                    written = write_answer(path.clone(), answer) => written,
+                    () = ends => Err(io::ErrorKind::Interrupted.into()),
+                };
+                if let Err(error) = written {
+                    err.say(&format!("cannot write {}: {error}", path.display()));
+                    exit = if exit == Exit::Done { Exit::Failed } else { exit };
+                }
             }
+        }
+        if let Some(code) = *signalled.borrow() {
+            exit = Exit::of_signal(code);
         }
         if let Some(json) = json {
             start::end(record, &json, cwd, unsent, exit, reason);
+        } else if let Some(stream) = stream {
+            stream.finish(&record.finish(exit.code(), reason, &unsent), !is_answer);
         } else if args.form() == Some(OutputForm::Result) {
             let result = record.finish(exit.code(), reason, &unsent);
             let _ = out.clone().write_all(start::object(&result).as_bytes());
@@ -76,7 +99,7 @@ fn writes_answer_last(args: &ExecArgs) -> bool {
     let is_alone = match args.form() {
         Some(OutputForm::Answer) => true,
         None => !io::stdout().is_terminal(),
-        Some(OutputForm::Progress | OutputForm::Json | OutputForm::Result) => false,
+        Some(OutputForm::Progress | OutputForm::Json | OutputForm::Result | OutputForm::StreamJson) => false,
     };
     is_alone && args.output_schema.is_some()
 }

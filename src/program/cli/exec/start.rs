@@ -19,7 +19,7 @@ use steersman_base::event::{Envelope, Event, Pending, SCHEMA};
 use steersman_base::limits;
 use steersman_base::text::escaped_json;
 use steersman_core::listener::{JsonLines, Listener};
-use steersman_session::stream::{RunRecord, RunResult};
+use steersman_session::stream::{RunRecord, RunResult, StreamJson};
 
 /// Checks that a model is configured: a user of `exec` would not notice that the embedded one answers.
 ///
@@ -54,6 +54,9 @@ pub(super) fn refuse(flags: &Flags, args: &ExecArgs, sentence: &str, exit: Exit)
         Some(OutputForm::Result) => {
             print(&object(&record.finish(exit.code(), reason, &[])));
         }
+        Some(OutputForm::StreamJson) => {
+            StreamJson::new(io::stdout(), None).finish(&record.finish(exit.code(), reason, &[]), false);
+        }
         Some(OutputForm::Answer | OutputForm::Progress) | None => {}
     }
     exit
@@ -66,7 +69,11 @@ pub(in crate::program::cli) fn report_mistake(args: &[OsString], sentence: &str)
     let own = words.split(|word| *word == "exec").nth(1)?;
     let named = own.windows(2).find_map(|pair| (pair[0] == "--output").then_some(pair[1]));
     let form = own.iter().find_map(|word| word.strip_prefix("--output=")).or(named);
-    let form = if own.contains(&"--json") { "json" } else { form.filter(|form| ["json", "result"].contains(form))? };
+    let form = if own.contains(&"--json") {
+        "json"
+    } else {
+        form.filter(|form| ["json", "result", "stream-json"].contains(form))?
+    };
     let line = CommandLine::try_parse_from(["steersman", "exec", "--output", form, "-"]).ok()?;
     match line.command? {
         Command::Exec(args) => Some(refuse(&line.flags, &args, sentence, Exit::Usage)),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::args::{ExecArgs, OutputForm};
+use super::args::{ExecArgs, LeftTexts, OutputForm};
 use super::ending::ExecStop;
 use super::input;
 use super::permission::PermissionCommand;
@@ -21,7 +21,9 @@ use steersman_base::error::{Refused, StartError};
 use steersman_base::event::{Delivery, Event, Outcome, Pending};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
-use steersman_base::protocol::{Answer, ApprovalRequest, Notice, Post, Reply, Request};
+use steersman_base::protocol::{
+    Answer, ApprovalRequest, Notice, Post, QueueAct, Reply, Request, Unfinished, Withdrawn,
+};
 use steersman_base::steering::{RuleScope, TextKind, Trigger};
 use steersman_base::target::{self, Addressed, Target};
 use steersman_core::listener::JsonLines;
@@ -71,6 +73,7 @@ pub(super) struct ExecRun<'a> {
     pub questions: Questions,
     pub unasked: RefusedCalls,
     json: bool,
+    left_texts: LeftTexts,
     /// What standard input holds.
     input: LineForm,
     pub replies: Option<Arc<JsonLines>>,
@@ -90,7 +93,7 @@ pub(super) struct ExecRun<'a> {
     /// Requests whose reply has not come.
     pub(super) unanswered: usize,
     /// True once the prompt was taken.
-    has_sent: bool,
+    pub(super) has_sent: bool,
     /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
     /// that is named there, else for whom the text itself names.
     pub(super) waiting: VecDeque<(Option<AgentId>, UserLine)>,
@@ -129,6 +132,7 @@ impl<'a> ExecRun<'a> {
             questions,
             unasked: RefusedCalls::default(),
             json: args.form() == Some(OutputForm::Json),
+            left_texts: args.pending,
             input: args.line_form(),
             replies: None,
             permission: None,
@@ -426,11 +430,7 @@ impl<'a> ExecRun<'a> {
                     self.progress.returned(&entry.id);
                 }
             }
-            Post::Notice(Notice::Unfinished(unfinished)) => {
-                if let Some(sentence) = unfinished.sentence() {
-                    self.err.say(&format!("{sentence}; the screen asks what is to become of that"));
-                }
-            }
+            Post::Notice(Notice::Unfinished(unfinished)) => self.decide_left(unfinished),
             Post::Notice(
                 Notice::Ready
                 | Notice::Models(_)
@@ -455,6 +455,37 @@ impl<'a> ExecRun<'a> {
                     } else {
                         self.progress.accepted(entry.id.clone());
                     }
+                }
+            }
+        }
+    }
+
+    /// Decides about what an earlier run of the session left.
+    fn decide_left(&mut self, left: &Unfinished) {
+        let agent = AgentId::main();
+        match self.left_texts {
+            LeftTexts::Keep => {
+                if let Some(sentence) = left.sentence() {
+                    let how = "--pending send or drop decides, or the screen";
+                    self.err.say(&format!("{sentence}; {how}"));
+                }
+            }
+            LeftTexts::Send => {
+                for entry in &left.pending {
+                    if entry.trigger.is_none() {
+                        self.progress.accepted(entry.id.clone());
+                    }
+                    self.client.send(Request::Queue {
+                        agent: agent.clone(),
+                        id: entry.id.clone(),
+                        act: QueueAct::Confirm,
+                    });
+                }
+            }
+            LeftTexts::Drop => {
+                for entry in &left.pending {
+                    let act = QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() };
+                    self.client.send(Request::Queue { agent: agent.clone(), id: entry.id.clone(), act });
                 }
             }
         }

@@ -10,7 +10,7 @@ use crate::program::cli::load::Start;
 use crate::program::cli::places::UserDirectories;
 use crate::program::cli::project::known;
 use crate::program::cli::project::offer::{ProjectOffer, ProjectPersona};
-use steersman_agent::subagent::{Persona, Roster};
+use steersman_agent::subagent::{Persona, PersonaSource, Roster};
 use steersman_base::front_matter::{FoundFile, Wanted, find};
 use steersman_base::limits;
 use steersman_base::protocol::PromptTemplate;
@@ -63,12 +63,16 @@ pub fn called_prompt(start: &Start, text: &str) -> Option<String> {
     PromptTemplate::called(&library.templates(), text).map(|(template, words)| template.fill(words))
 }
 
-/// Adds the personas and agent files of the user.
-pub fn user_agents(places: &UserDirectories, roster: &mut Roster) {
+/// Adds the personas and agent files of the user, and the agents of the command line.
+pub fn user_agents(start: &Start, roster: &mut Roster) {
+    let places = &start.places;
     let config = places.config.as_ref().map(|config| config.join("personas"));
     let claude = places.home.as_ref().map(|home| home.join(".claude/agents"));
     for directory in config.iter().chain(&claude) {
         roster.add_directory(directory);
+    }
+    for text in &start.agents {
+        roster.add(PersonaSource::User("--agents".to_owned()), text);
     }
 }
 
