@@ -17,6 +17,7 @@ pub mod limits;
 pub mod manual;
 pub mod message;
 pub mod mode;
+pub mod paths;
 pub mod plan;
 pub mod price;
 pub mod protected;

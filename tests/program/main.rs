@@ -29,6 +29,7 @@ mod mcp;
 mod models;
 mod outside;
 mod own_files;
+mod permissions;
 mod personas;
 mod plan;
 mod precedence;

@@ -332,6 +332,14 @@ pub const WARN_TOOLS: usize = 256;
 pub const RULED_COMMAND_BYTES: usize = 4 * 1024;
 /// Paths of one command that are checked as parts of a repository.
 pub const PLANNED_PATHS: usize = 64;
+/// Words of a command of which it is looked up where links lead, for rules about reading.
+pub const NAMED_PATHS: usize = 256;
+/// Files and directories that a sandbox closes because a rule denies reading them.
+pub const DENIED_FILES: usize = 256;
+/// Names that are looked at to find them.
+pub const DENIED_LOOKED_AT: usize = 100_000;
+/// Permissions of another program that are named because they count for nothing here.
+pub const NAMED_LEFT_OUT: usize = 8;
 /// Depth up to which scripts within the strings of a command are read.
 pub const READ_DEPTH: usize = 4;
 

@@ -31,7 +31,7 @@ pub use grant::Grant;
 pub use kept::{KeptRule, RuleReach, RuleStore};
 pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict, only_reads};
 pub use request::{ApprovalRecord, FormAnswer, PlainAnswer, PlanAnswer, Refusal, Unanswered};
-pub use rules::{RuleError, Rules};
+pub use rules::{RuleError, Rules, right_form};
 pub use shell::{Shape, outside_arguments};
 pub use steersman_base::mode::{Mode, ModeRefused, Sandboxed};
 pub use steersman_base::protocol::{

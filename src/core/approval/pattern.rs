@@ -3,7 +3,7 @@
 //! `*` stands for any characters but `/`, `**` for `/` too, `?` for one character; nothing else is special. Matching takes
 //! time in the length of pattern times text, whatever they are.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 /// Tells whether a list, its members parted by blanks, has this one.
 pub(super) fn lists(list: &str, member: &str) -> bool {
@@ -51,6 +51,11 @@ impl Glob {
             parts.push(part);
         }
         Self { parts }
+    }
+
+    /// Returns the only text that it matches; `None` when there are more.
+    fn literal(&self) -> Option<String> {
+        self.parts.iter().map(|part| if let Part::Char(c) = part { Some(*c) } else { None }).collect()
     }
 
     pub(super) fn matches(&self, text: &str) -> bool {
@@ -144,6 +149,18 @@ impl PathPattern {
             components.insert(components.len() - 1, Some(Glob::new("*", Slash::Separates)));
         }
         Ok(Self { is_absolute, components })
+    }
+
+    /// Returns the one place, or the directory, that it stands for with all that is in it; `None` for one with wildcards.
+    pub(super) fn place(&self, root: Option<&Path>) -> Option<PathBuf> {
+        let all = Glob::new("*", Slash::Separates);
+        let components = match self.components.as_slice() {
+            [above @ .., Some(last), None] if *last == all => above,
+            components => components,
+        };
+        let base = if self.is_absolute { Path::new("/") } else { root? };
+        let names: Option<PathBuf> = components.iter().map(|glob| glob.as_ref()?.literal()).collect();
+        names.map(|names| base.join(names))
     }
 
     /// Tells whether it covers a real path, relative to the workspace's real root.

@@ -80,6 +80,22 @@ pub struct HiddenFiles {
 }
 
 impl HiddenFiles {
+    pub(super) fn new(rules: Vec<Pattern>, root: Option<&Path>) -> Self {
+        Self { rules, root: root.map(Path::to_path_buf) }
+    }
+
+    /// Tells whether nothing is left out.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Returns the places that rules name without wildcards, and whether there are other rules.
+    pub fn places(&self) -> (Vec<PathBuf>, bool) {
+        let places: Vec<PathBuf> = self.rules.iter().filter_map(|rule| rule.place(self.root.as_deref())).collect();
+        let has_more = places.len() < self.rules.len();
+        (places, has_more)
+    }
+
     /// Tells whether a real path is left out.
     pub fn hides(&self, path: &Path) -> bool {
         self.rules.iter().any(|rule| rule.hides(path, self.root.as_deref()))
@@ -115,6 +131,8 @@ pub struct Policy {
     pub root: Option<PathBuf>,
     /// The user's directories in which a change is always asked about.
     pub protected: ProtectedPlaces,
+    /// The user's home directory, which `~` in a command stands for.
+    pub home: Option<PathBuf>,
 }
 
 /// What there is to know about who acts, and when.
@@ -159,7 +177,9 @@ impl Policy {
         let mut study = match act {
             Act::Command(act) => {
                 let shape = Shape::of(&act.command);
-                Study { commands: Some(commands(&act.command, &shape)), shape: Some(shape), protected: None }
+                let commands = commands(&act.command, &shape);
+                let named = self.named_by(&commands, &act.cwd);
+                Study { commands: Some(commands), shape: Some(shape), named, protected: None }
             }
             Act::Input(act) => {
                 let commands = commands(&act.text, &Shape::of(&act.text));
@@ -182,7 +202,7 @@ impl Policy {
     /// Returns why no answer lets an act run: a rule, or the mode.
     pub(super) fn forbids(&self, act: &Act, study: &Study, mode: Mode) -> Option<String> {
         let seen = JudgedAct { act, commands: study.commands.as_ref(), root: self.root.as_deref() };
-        if let Some(rule) = self.rules.denies(&seen) {
+        if let Some(rule) = self.rules.denies(&seen).or_else(|| self.rules.denies_reading(&study.named, seen.root)) {
             return Some(format!("the user's configuration denies this (rule {:?})", visible_line(rule)));
         }
         let reads = matches!(act, Act::Use(_));
@@ -236,7 +256,10 @@ impl Policy {
             return Verdict::Allow;
         }
         let unclear = study.commands.as_ref().and_then(|commands| commands.unclear);
-        if let Some(unclear) = unclear.filter(|_| self.rules.watch_commands()) {
+        // A sandbox keeps what rules deny to read from every command.
+        let reads_all = self.sandboxed != Some(Sandboxed::Yes) && !self.rules.unreadable(root).is_empty();
+        let unclear = unclear.or_else(|| study.commands.as_ref().filter(|_| reads_all)?.pattern());
+        if let Some(unclear) = unclear.filter(|_| self.rules.watch_commands() || reads_all) {
             let why = format!("one of your rules may be about this, and the program cannot tell: {unclear}");
             let grant = Grant::offered(act, shape, root);
             return match self.answerer {
@@ -265,7 +288,7 @@ impl Policy {
 
     /// Returns what a search leaves out of what it finds below its start.
     pub(super) fn hidden_files(&self, start: &Path) -> HiddenFiles {
-        HiddenFiles { rules: self.rules.hiding(start, self.root.as_deref()), root: self.root.clone() }
+        HiddenFiles::new(self.rules.hiding(start, self.root.as_deref()), self.root.as_deref())
     }
 
     /// Asks whoever answers.
@@ -329,6 +352,18 @@ impl Policy {
             Some(root) => protected.with(DirectoryRole::Writable, root),
             None => protected,
         }
+    }
+
+    /// Returns the files that the words of a command may name, also by links, if a rule denies reading any.
+    fn named_by(&self, commands: &Commands, cwd: &Path) -> Vec<PathBuf> {
+        if self.rules.unreadable(self.root.as_deref()).is_empty() {
+            return Vec::new();
+        }
+        let mut paths = commands.named_paths(cwd, self.home.as_deref());
+        let real: Vec<PathBuf> =
+            paths.iter().take(limits::NAMED_PATHS).filter_map(|path| path.canonicalize().ok()).collect();
+        paths.extend(real);
+        paths
     }
 
     /// Returns why a command that may write is asked about where the sandbox does not keep protected names closed.
@@ -400,6 +435,8 @@ fn keeps_all(command: &str, shape: &Shape, commands: Option<&Commands>) -> bool 
 pub(super) struct Study {
     shape: Option<Shape>,
     commands: Option<Commands>,
+    /// The files that its words may name, where a rule is about reading.
+    named: Vec<PathBuf>,
     /// Why it concerns a protected place.
     protected: Option<String>,
 }

@@ -11,7 +11,7 @@ use crate::approval::address::{Address, AddressPattern};
 use crate::approval::pattern::{Glob, PathPattern, Slash};
 use crate::approval::shell::runners::{Reach, name_of, reach};
 use crate::approval::shell::{Commands, FoundCommand, Shape};
-use crate::approval::{Act, UseAct, WriteAct};
+use crate::approval::{Act, HiddenFiles, UseAct, WriteAct};
 use steersman_base::protocol::SERVER_TOOLS;
 use steersman_base::text::{is_blank, visible_line};
 
@@ -152,6 +152,23 @@ impl Rules {
         rules.map(|rule| rule.pattern.clone()).filter(|pattern| matches!(pattern, Pattern::Path { .. })).collect()
     }
 
+    /// Returns which files deny rules keep from being read.
+    pub fn unreadable(&self, root: Option<&Path>) -> HiddenFiles {
+        let rules = self.deny.iter().filter(|rule| rule.tool.is_some_and(|tool| is_like(tool, "read")));
+        let patterns = rules.map(|rule| rule.pattern.clone()).filter(|pattern| matches!(pattern, Pattern::Path { .. }));
+        HiddenFiles::new(patterns.collect(), root)
+    }
+
+    /// Returns the deny rule that keeps one of these files from being read.
+    pub(super) fn denies_reading(&self, paths: &[PathBuf], root: Option<&Path>) -> Option<&str> {
+        let is_about = |rule: &&Rule| paths.iter().any(|path| rule.pattern.hides(path, root));
+        self.deny
+            .iter()
+            .filter(|rule| rule.tool.is_some_and(|tool| is_like(tool, "read")))
+            .find(is_about)
+            .map(Rule::text)
+    }
+
     /// Tells whether commands are denied or asked about by rules, so that one which cannot be read must be asked about.
     pub(super) fn watch_commands(&self) -> bool {
         self.deny.iter().chain(&self.ask).any(|rule| matches!(rule.pattern, Pattern::Words(_)))
@@ -180,8 +197,9 @@ impl Rules {
     }
 }
 
-/// Returns what a rule in the form of Claude Code, `Bash(git diff:*)`, is here, and one whose tool is written otherwise.
-fn right_form(text: &str) -> Option<String> {
+/// Returns what a rule in the form of Claude Code, `Bash(git diff:*)`, is here, and one whose tool is written otherwise;
+/// paths stay as they are written.
+pub fn right_form(text: &str) -> Option<String> {
     let (name, pattern) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
         Some((name, pattern)) => (name, Some(pattern)),
         None => text.split_once(':').map_or((text, None), |(name, pattern)| (name, Some(pattern))),
@@ -316,6 +334,12 @@ impl Rule {
 }
 
 impl Pattern {
+    /// Returns the one place that it is about; `None` when there are more.
+    pub(super) fn place(&self, root: Option<&Path>) -> Option<PathBuf> {
+        let Self::Path { exact, .. } = self else { return None };
+        exact.place(root)
+    }
+
     /// Tells whether it is about reading a path: about the path itself, or about a directory that it lies in.
     pub(super) fn hides(&self, path: &Path, root: Option<&Path>) -> bool {
         let Self::Path { exact, folded } = self else { return false };

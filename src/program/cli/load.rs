@@ -8,9 +8,11 @@ use std::sync::Arc;
 use crate::program::cli::args::Flags;
 use crate::program::cli::hooks::BrokenHooks;
 use crate::program::cli::places::UserDirectories;
-use crate::program::cli::project::{FrontEnd, ProjectOffer};
+use crate::program::cli::project::{FrontEnd, ProjectOffer, restrictions};
 use crate::program::cli::run_settings::{self, Setting, agents};
-use crate::program::config::{Config, ConfigError, Environment, FileError, KeyPlace, Layer, ServerSection, parse};
+use crate::program::config::{
+    Config, ConfigError, Environment, FileError, KeyPlace, Layer, PermissionPlaces, Permissions, ServerSection, parse,
+};
 use steersman_agent::OutputSchema;
 use steersman_base::event::Envelope;
 use steersman_base::limits;
@@ -20,6 +22,9 @@ use steersman_extensions::hooks::TrustedHook;
 use steersman_extensions::mcp::definition::PinnedFiles;
 use steersman_session::host::Earlier;
 use steersman_session::journal::{Journal, SessionId};
+
+/// The user's settings for Claude Code, below the home directory.
+const CLAUDE_SETTINGS: &str = ".claude/settings.json";
 
 /// The checked inputs of a start of the program.
 #[derive(Debug)]
@@ -101,17 +106,29 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
     let cwd = directory(flags.cwd.as_deref())?;
     let mut places = UserDirectories::find(&cwd);
     let default_file = places.config.as_ref().map(|config| config.join("config.toml"));
-    let file = match (&flags.config, default_file) {
+    let mut file = match (&flags.config, default_file) {
         (Some(path), _) if !flags.ignore_user_config => read_layer(path, &places, &flags.set)?,
         (None, Some(path)) if !flags.ignore_user_config && path.exists() => read_layer(&path, &places, &flags.set)?,
         (_, _) => layer_of(String::new(), Path::new("the command line"), &cwd, &places, &flags.set)?,
     };
+    let mut of_claude = restrictions(&places, &cwd);
+    if !flags.ignore_user_config {
+        of_claude.extend(user_permissions(&places, &cwd));
+    }
+    for (named, permissions) in &of_claude {
+        places.notes.extend(permissions.left_out_line(named));
+        file.mode = file.mode.or(permissions.mode);
+    }
     let mut own_layer = flags.layer();
     if !flags.set.is_empty() {
         resolve_paths(&mut own_layer, &cwd, places.home.as_deref());
     }
     let mut config = Config::resolve(own_layer.clone(), &Environment::of_process(), file)?;
     places.notes.extend(run_settings::add_to(&mut config, flags).map_err(LoadError::Run)?);
+    for (_, permissions) in of_claude {
+        config.rules = config.rules.and(permissions.rules);
+        config.sandbox.readable.extend(permissions.directories);
+    }
     let writable = writable(&cwd, &config);
     for key in config.keys_mut() {
         check_key_command(key, &writable)?;
@@ -160,6 +177,7 @@ impl Start {
             }
         }
         self.project_hooks.extend(offer.hooks.iter().cloned());
+        self.config.rules.allow.extend(offer.permissions.iter().flat_map(|file| file.allow.iter().cloned()));
         let Some(layer) = &offer.layer else { return };
         let rules = std::mem::take(&mut self.config.rules);
         self.config.rules = rules.and(layer.rules.clone());
@@ -170,6 +188,19 @@ impl Start {
             self.system_prompt = Some(prompt.clone());
         }
     }
+}
+
+/// Reads the permissions of the user's settings for Claude Code.
+fn user_permissions(places: &UserDirectories, cwd: &Path) -> Option<(String, Permissions)> {
+    let home = places.home.as_deref()?;
+    let text = match read_own_text(&home.join(CLAUDE_SETTINGS), limits::HOOK_FILE_BYTES) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        // As with a text that is no JSON, nobody knows what it denies.
+        Err(error) => format!("\"deny\": {error}"),
+    };
+    let at = PermissionPlaces { home: Some(home), project: places.project.as_deref().unwrap_or(cwd), cwd };
+    Some((format!("~/{CLAUDE_SETTINGS}"), Permissions::parse(&text, at)))
 }
 
 /// Returns the directories in which commands of the agent can write.

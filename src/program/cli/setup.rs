@@ -111,6 +111,7 @@ pub async fn setup(
             answerer: start.answerer,
             rules: rules(&config.rules)?,
             protected: start.places.protected(),
+            home: start.places.home.clone(),
             ..Policy::default()
         },
         mode: config.mode,

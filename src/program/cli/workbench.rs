@@ -1,7 +1,7 @@
 //! Makes the parts that tools need from the configuration: the spawner with its sandbox and environment, and the web.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use secrecy::SecretString;
@@ -14,9 +14,10 @@ use steersman_core::provider::ApiKey;
 use steersman_session::host::{StartError, WebPool, Workbench};
 use steersman_session::socket::Sockets;
 use steersman_tools::web;
+use steersman_tools::workspace::denied_files::DeniedFiles;
 use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
 use steersman_tools::workspace::{
-    ChildEnvironment, Confinement, Network, OwnProgram, Sandbox, Spawner, denied_programs,
+    ChildEnvironment, Confinement, Network, OwnProgram, Sandbox, Spawner, denied_files, denied_programs,
 };
 
 /// Finds the sandbox of this machine, and makes the spawner.
@@ -47,11 +48,19 @@ pub async fn workbench(
     }
     let environment = ChildEnvironment::new(std::env::vars_os(), &settings.pass_env, &settings.key_variables);
     let rules = config.rules.parse().map_err(|error| StartError::Configuration(error.to_string()))?;
-    let denied = if rules.is_empty() {
+    let mut denied = if rules.is_empty() {
         Vec::new()
     } else {
         denied_programs::find(|path| rules.denies_program(path), &around.path, &around.writable)
     };
+    let seen: Vec<PathBuf> = around.writable.iter().chain(&settings.readable).cloned().collect();
+    let DeniedFiles { mut paths, is_cut } = denied_files::find(&rules.unreadable(Some(cwd)), &seen);
+    denied.append(&mut paths);
+    if is_cut {
+        notes.push(
+            "commands may read files that your rules deny: there are too many files to find each of them".to_owned(),
+        );
+    }
     let confinement = Confinement {
         readable: settings.readable.clone(),
         writable: settings.writable.clone(),

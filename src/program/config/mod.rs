@@ -8,6 +8,7 @@
 //! - servers, profiles and whose key is for whom: `server.rs`, `services.rs`, `resolve.rs`, `src/program/cli/keys.rs`;
 //!   stories: `profiles.rs`, `keys.rs`
 //! - every key, its type and what it allows: `layer.rs`, `sections.rs`; stories: `precedence.rs`
+//! - permissions of Claude Code: `permissions.rs`; stories: `permissions.rs`
 //! - MCP servers: `mcp/mod.rs`; stories: `mcp/configuration.rs`
 //! - which setting wins, the configuration file: `resolve.rs`, `file.rs`, `allowed.rs`, `assets/config.example.toml`; stories:
 //!   `config.rs`, `precedence.rs`
@@ -16,6 +17,7 @@ mod allowed;
 mod file;
 mod layer;
 mod mcp;
+mod permissions;
 mod project;
 mod resolve;
 mod sections;
@@ -38,6 +40,7 @@ use steersman_provider::Http;
 pub use file::{FileError, parse};
 pub use layer::Layer;
 pub use mcp::{ForeignServers, ServerSection, read_claude, read_codex, read_project, to_toml};
+pub use permissions::{PermissionPlaces, Permissions};
 pub use project::ProjectLayer;
 pub use resolve::Environment;
 pub use sections::{

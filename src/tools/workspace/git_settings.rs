@@ -5,11 +5,12 @@
 //! could be a path is taken for one.
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::workspace::git_operation::git_directory;
 use crate::workspace::read_head;
 use steersman_base::limits;
+use steersman_base::paths::without_dots;
 
 /// Settings whose whole value is a path, and what is in a directory there runs.
 const PATHS: [&str; 4] = ["core.attributesfile", "core.hookspath", "include.path", "init.templatedir"];
@@ -85,21 +86,6 @@ fn line(file: &Path) -> Option<String> {
 /// Returns a path without `.` and `..`, and without the links that are there now.
 fn plain(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| without_dots(path))
-}
-
-/// Returns a path without `.` and `..`, by its names alone.
-pub(super) fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            Component::Normal(_) | Component::RootDir | Component::Prefix(_) => plain.push(part),
-        }
-    }
-    plain
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub struct Confinement {
     pub writable: Vec<PathBuf>,
     /// Directories in which no name is protected: where a job whose every word is this program's own makes a repository.
     pub unprotected: Vec<PathBuf>,
-    /// Files of programs that it may neither start nor read; real paths.
+    /// Programs that it may neither start nor read, and files and directories that it may not read.
     pub denied: Vec<PathBuf>,
     /// Whether it has a network.
     pub network: Network,

@@ -31,6 +31,7 @@ mod atomic;
 mod beneath;
 mod changes;
 mod children;
+pub mod denied_files;
 pub mod denied_programs;
 mod diff;
 mod environment;

@@ -11,8 +11,8 @@ use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::workspace::Script;
-use crate::workspace::git_settings::without_dots;
 use steersman_base::limits;
+use steersman_base::paths::without_dots;
 use steersman_core::temporary::TemporaryDirectory;
 
 /// What a copied script finds of what lies beside it and was not compared.

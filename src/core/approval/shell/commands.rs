@@ -5,11 +5,15 @@
 //! found too. Too much may be found, never an error: what cannot be known is said to be so. All of it takes time in the
 //! length of the text, whatever the text is.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
 use super::Shape;
 use super::indirect::{SETS_VARIABLE, runs_others, steers};
 use super::lexer::{self, Command, Reading};
 use super::runners::{self, Reach};
 use steersman_base::limits;
+use steersman_base::paths::without_dots;
 
 /// A command that may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +68,45 @@ const LEADS: &[&str] = &[
 ];
 
 impl Commands {
+    /// Returns the paths that its words may name, without `.` and `..`: from where it starts, and from where it goes.
+    pub fn named_paths(&self, cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+        let place = |base: &Path, word: &str| {
+            let at_home = ["~/", "$HOME/", "${HOME}/", "HOME/"].iter().find_map(|start| word.strip_prefix(start));
+            without_dots(&match (at_home, home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ => base.join(word),
+            })
+        };
+        let mut bases = vec![cwd.to_owned()];
+        for found in &self.found {
+            if let [program, to, ..] = found.words.as_slice()
+                && matches!(program.as_str(), "cd" | "pushd")
+                && bases.len() < limits::READ_DEPTH
+            {
+                let from = bases.last().map_or(cwd, PathBuf::as_path);
+                bases.push(place(from, to));
+            }
+        }
+        let words = self.found.iter().flat_map(|found| &found.words);
+        // `--file=x`, `if=x`, `HEAD:x`, `-fx` and `@x` name a file within a word.
+        let parts = words.flat_map(|word| {
+            let ends = word.split(|c: char| "=:,@<>".contains(c));
+            let attached = word.strip_prefix('-').and_then(|rest| rest.char_indices().nth(1)).map(|(at, _)| at + 1);
+            std::iter::once(word.as_str()).chain(ends).chain(attached.and_then(|at| word.get(at..)))
+        });
+        let parts: BTreeSet<&str> = parts.filter(|part| !part.is_empty()).collect();
+        let paths = parts.iter().flat_map(|part| bases.iter().map(|base| place(base, part)));
+        paths.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Says that a word may stand for names that are not written; `None` where none does.
+    pub fn pattern(&self) -> Option<&'static str> {
+        let mut words = self.found.iter().flat_map(|found| &found.words);
+        words
+            .any(|word| word.contains(['*', '?', '[', '{']))
+            .then_some("a word of it stands for names that are not written")
+    }
+
     /// Adds what the lexer sees, in the strings for other shells too.
     fn look_into(&mut self, command: &str) {
         if command.len() > limits::COMMAND_LENGTH {

@@ -34,6 +34,7 @@ impl ProjectOffer {
         if let Some(layer) = &self.layer {
             describe_layer(&mut text, layer, self.system_prompt.as_deref());
         }
+        self.describe_permissions(&mut text);
         for (name, server) in &self.servers {
             describe_server(&mut text, name, server);
             if let Some(NamedFiles { files, programs: _, uncompared }) = self.server_files.get(name) {

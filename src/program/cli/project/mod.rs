@@ -1,18 +1,21 @@
 //! The settings and files that a project has for this program, and whether the user trusts them.
 //!
 //! Always holds: nothing of a project takes effect before the user saw exactly what it would run or change and said
-//! yes. The bytes are read once, shown, hashed and used, so what was shown is what takes effect. `exec` never asks.
+//! yes, but for rules that only restrict. The bytes are read once, shown, hashed and used, so what was shown is what takes
+//! effect. `exec` never asks.
 //!
 //! # Where things are
 //!
 //! - project trust: files of a project, the record of trust: `mod.rs`, `offer.rs`, `detail.rs`,
 //!   `record.rs`, `trusted_texts.rs`,
 //!   `src/program/config/project.rs`; stories: `trust/mod.rs`
+//! - permissions of Claude Code's settings: `permissions.rs`, `src/program/config/permissions.rs`; stories: `permissions.rs`
 //! - skills, custom commands and agent files, the user's and a project's: `texts.rs`; stories: `trust/mod.rs`, `set_ups.rs`
 
 mod detail;
 mod hooks;
 mod offer;
+mod permissions;
 mod record;
 mod rules;
 mod state_file;
@@ -27,6 +30,7 @@ use steersman_core::approval::Approvals;
 use steersman_extensions::skill::SkillLibrary;
 
 pub use offer::{ProjectOffer, ProjectPersona};
+pub use permissions::{ProjectPermissions, restrictions};
 pub use record::TrustRecord;
 pub use rules::KeptRules;
 pub use texts::{ProjectTexts, called_prompt, user_agents, user_library};

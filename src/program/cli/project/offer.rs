@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use crate::program::cli::project::permissions::ProjectPermissions;
 use crate::program::cli::project::shown;
 use crate::program::cli::project::texts::ProjectTexts;
 use crate::program::config::{ForeignServers, ProjectLayer, ServerSection, read_project};
@@ -49,6 +50,8 @@ pub struct ProjectOffer {
     pub personas: Vec<ProjectPersona>,
     /// Its skills and custom commands.
     pub texts: ProjectTexts,
+    /// What its settings for Claude Code allow.
+    pub permissions: Vec<ProjectPermissions>,
     pub hooks: Vec<TrustedHook>,
     /// Its hooks before calls that cannot be read.
     pub broken_hooks: Vec<BrokenGuard>,
@@ -75,6 +78,7 @@ impl ProjectOffer {
         offer.read_texts(&root);
         offer.read_agents(&root);
         offer.read_hooks();
+        offer.read_permissions(&root);
         if is_directory(&root.join(DIRECTORY)) {
             offer.read_config(&root.join(DIRECTORY));
         }
@@ -84,6 +88,7 @@ impl ProjectOffer {
         for directory in below.iter().rev() {
             offer.read_at(directory, Self::read_agents);
             offer.read_at(directory, Self::read_personas);
+            offer.read_at(directory, Self::read_permissions);
         }
         (!offer.files.is_empty() || !offer.faults.is_empty()).then_some(offer)
     }
@@ -103,6 +108,7 @@ impl ProjectOffer {
             || !self.personas.is_empty()
             || !self.servers.is_empty()
             || !self.texts.is_empty()
+            || !self.permissions.is_empty()
             || !self.hooks.is_empty()
     }
 
@@ -114,6 +120,7 @@ impl ProjectOffer {
             count(self.personas.len(), "persona"),
             count(self.texts.skills.len(), "skill"),
             count(self.texts.commands.len(), "command"),
+            count(self.permissions.iter().map(|file| file.allow.len()).sum(), "permission"),
             count(self.hooks.len(), "hook"),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -1,0 +1,170 @@
+//! The permissions of Claude Code's settings: what a project denies holds at once, what it allows once it is trusted.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+use steersman::program::config::{PermissionPlaces, Permissions};
+use steersman_core::approval::Mode;
+use tempfile::TempDir;
+
+use crate::support::program::{Program, exit_code, stderr};
+use crate::support::server::{Reply, Server};
+
+/// A program in a project with these settings for Claude Code, and a secret.
+fn project(settings: &str) -> Program {
+    let program = Program::new().file("work/secret.txt", "pssst\n").file("work/open.txt", "nothing pssst\n");
+    fs::create_dir_all(program.work().join(".git")).unwrap();
+    program.file("work/.claude/settings.json", settings)
+}
+
+/// Runs these calls one after the other; returns what the model was told of each, and what was said.
+fn told(program: Program, arguments: &[&str], calls: &[(&str, String)]) -> (Vec<String>, String) {
+    let names: Vec<String> = (0..calls.len()).map(|number| format!("c{number}")).collect();
+    let calls: Vec<(&str, &str, &str)> =
+        names.iter().zip(calls).map(|(id, (tool, text))| (id.as_str(), *tool, text.as_str())).collect();
+    let server = Server::start([Reply::calls(&calls), Reply::text("Done.")]);
+    let program = program.args(["exec", "--base-url", &server.url(), "--model", "m"]);
+    let output = program.args(arguments.iter().copied()).arg("Try.").output();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    (server.chats()[1].texts("tool"), stderr(&output))
+}
+
+fn bash(command: &str) -> (&'static str, String) {
+    ("bash", json!({ "command": command }).to_string())
+}
+
+const DENYING: &str = r#"{"permissions": {"deny": ["Read(./secret.txt)"]}}"#;
+
+#[test]
+fn what_a_project_denies_to_read_is_closed_to_every_tool_before_any_trust() {
+    let calls = [
+        ("read", r#"{"path":"secret.txt"}"#.to_owned()),
+        ("grep", r#"{"pattern":"pssst","path":"secret.txt"}"#.to_owned()),
+        ("write", r#"{"path":"secret.txt","content":"x"}"#.to_owned()),
+        ("edit", r#"{"path":"secret.txt","old_string":"pssst","new_string":"x"}"#.to_owned()),
+        bash("cat secret.txt"),
+        bash("cat < ./a/../secret.txt"),
+        bash("cp --reflink=never secret.txt other && cat other"),
+        bash("cd / && cat \"$OLDPWD\"/secret.txt; cat s[e]cret.txt; head -n1 *.txt"),
+        bash("python3 -c 'print(open(\"sec\" + \"ret.txt\").read())'"),
+        bash("ln secret.txt other; mv secret.txt other; cat other"),
+    ];
+    let (told, _) = told(project(DENYING), &["--mode", "auto"], &calls);
+    for ((tool, call), told) in calls.iter().zip(&told) {
+        let lines: Vec<&str> = told.lines().filter(|line| line.contains("pssst")).collect();
+        assert!(lines.iter().all(|line| line.contains("nothing pssst")), "{tool} {call}: {told}");
+    }
+    for (told, is_read) in told[..6].iter().zip([true, true, false, false, true, true]) {
+        assert!(told.starts_with("Error: ") && (!is_read || told.contains("denies this")), "{told}");
+    }
+}
+
+#[test]
+fn a_search_and_a_list_leave_out_what_a_project_denies() {
+    let calls = [("grep", r#"{"pattern":"pssst"}"#.to_owned()), ("glob", r#"{"pattern":"*.txt"}"#.to_owned())];
+    let (told, _) = told(project(DENYING), &[], &calls);
+    for told in told {
+        assert!(told.contains("open.txt") && !told.contains("secret.txt:") && !told.contains("\nsecret"), "{told}");
+    }
+}
+
+#[test]
+fn without_a_sandbox_a_command_that_may_read_what_is_denied_is_asked_about() {
+    let ways = [
+        "cat secret.txt",
+        "cat s*.txt",
+        "python3 -c 'open(\"x\")'",
+        "cat $(echo secret.txt)",
+        "cd . && cat secret.txt",
+    ];
+    let calls = ways.map(bash);
+    let program = project(DENYING).config("sandbox.kind = 'off'\n");
+    let (told, _) = told(program, &["--mode", "auto-without-sandbox"], &calls);
+    for (way, told) in ways.iter().zip(&told) {
+        assert!(told.starts_with("Error: ") && !told.contains("pssst"), "{way}: {told}");
+    }
+}
+
+#[test]
+fn what_a_project_allows_counts_once_it_is_trusted_and_what_the_user_allows_always() {
+    let settings = r#"{"permissions": {"allow": ["Bash(touch made)", "Bash(a && b)"], "ask": ["Bash(ls:*)"]}}"#;
+    let calls = [bash("touch made"), bash("ls")];
+    let (first, said) = told(project(settings), &[], &calls);
+    assert!(first.iter().all(|told| told.starts_with("Error: ")), "{first:?}");
+    assert!(said.contains("not trusted, and therefore ignored: 1 permission; "), "{said}");
+    assert!(said.contains(".claude/settings.json: its permissions hold but for Bash(a && b) ("), "{said}");
+    let hash = said.split("--trust-project ").nth(1).unwrap().split_whitespace().next().unwrap();
+    let (second, _) = told(project(settings), &["--trust-project", hash], &calls);
+    assert!(!second[0].starts_with("Error: ") && second[1].starts_with("Error: "), "{second:?}");
+    let (own, _) = told(Program::new().file(".claude/settings.json", settings), &[], &calls);
+    assert!(!own[0].starts_with("Error: ") && own[1].starts_with("Error: "), "{own:?}");
+}
+
+#[test]
+fn settings_that_cannot_be_read_and_may_deny_something_ask_about_everything() {
+    let calls = [("read", r#"{"path":"open.txt"}"#.to_owned())];
+    let (told, said) = told(project(r#"{"permissions": {"deny": ["Read(./secret.txt)"]}"#), &[], &calls);
+    assert!(told[0].starts_with("Error: "), "{told:?}");
+    assert!(said.contains("everything is asked about"), "{said}");
+}
+
+fn read(text: &str) -> Permissions {
+    let at = PermissionPlaces { home: Some(Path::new("/h")), project: Path::new("/p"), cwd: Path::new("/p") };
+    Permissions::parse(text, at)
+}
+
+#[test]
+fn each_form_of_a_permission_is_a_rule_of_this_program() {
+    let allowed = |entry: &str| read(&json!({ "permissions": { "allow": [entry] } }).to_string()).rules.allow;
+    assert_eq!(allowed("Bash(git diff:*)"), ["bash: git diff *"]);
+    assert_eq!(allowed("Bash(npm run test)"), ["bash: npm run test"]);
+    assert_eq!(allowed("Edit(/src/**)"), ["edit: src/**", "write: src/**"]);
+    assert_eq!(allowed("Write"), ["edit", "write"]);
+    assert_eq!(
+        allowed("WebFetch(domain:example.com)"),
+        ["fetch: https://example.com/*", "web_scrape: https://example.com/*"]
+    );
+    assert_eq!(allowed("mcp__server__tool"), ["mcp: server/tool"]);
+    assert_eq!(allowed("mcp__server"), ["mcp: server/*"]);
+    assert_eq!(allowed("Read(~/.zshrc)"), [""; 0]);
+    for wide in ["Edit(/../x)", "Edit(//etc/**)", "Edit(src/[ab])", "Skill(x)", "Bash(a | b)"] {
+        assert_eq!(allowed(wide), [""; 0], "{wide}");
+    }
+    let denied = |entry: &str| read(&json!({ "permissions": { "deny": [entry] } }).to_string()).rules.deny;
+    assert_eq!(
+        denied("Read(~/.zshrc)"),
+        ["read: /h/.zshrc", "read: /h/.zshrc/**", "edit: /h/.zshrc", "edit: /h/.zshrc/**"]
+    );
+    assert_eq!(denied("Edit(a/{b,c}/[de])"), ["edit: /p/a/*/?", "edit: /p/a/*/?/**"]);
+    assert_eq!(
+        denied("Edit(.env)"),
+        ["edit: /p/**/.env", "edit: /p/**/.env/**", "edit: /p/.env", "edit: /p/.env/**"],
+        "a name alone is one at any depth"
+    );
+    assert_eq!(denied("Edit(../x)"), ["edit: /x", "edit: /x/**"]);
+    assert_eq!(denied("Bash(rm -rf \"$HOME\":*)"), ["bash: rm -rf *"], "wider, and said");
+    assert_eq!(denied("Bash($(x))"), ["bash"]);
+}
+
+#[test]
+fn settings_besides_the_rules_are_read_or_named() {
+    let text = r#"{"permissions": {"defaultMode": "acceptEdits", "additionalDirectories": ["../docs"], "deny": [7]}}"#;
+    let all = read(text);
+    assert_eq!((all.mode, &all.directories[..]), (Some(Mode::AutoEdit), &["/docs".into()][..]));
+    assert_eq!(all.left_out, ["7"]);
+    let project = all.restrictions();
+    assert_eq!((project.mode, project.directories.len(), project.left_out.len()), (None, 0, 3));
+    assert_eq!(read(r#"{"permissions": {"defaultMode": "bypassPermissions"}}"#).mode, None);
+}
+
+#[test]
+fn what_a_link_leads_to_is_denied_too() {
+    let dir = TempDir::new().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    fs::create_dir(root.join("data")).unwrap();
+    std::os::unix::fs::symlink("data", root.join("link")).unwrap();
+    let at = PermissionPlaces { home: None, project: &root, cwd: &root };
+    let read = Permissions::parse(r#"{"permissions": {"deny": ["Read(link/*.pem)"]}}"#, at);
+    assert!(read.rules.deny.contains(&format!("read: {}/data/*.pem", root.display())), "{read:?}");
+}
