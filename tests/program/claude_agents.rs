@@ -34,9 +34,10 @@ fn its_tools_are_those_of_the_same_purpose_and_the_others_are_named() {
 }
 
 #[test]
-fn without_a_list_of_tools_an_agent_reads_and_searches_and_an_empty_list_is_none() {
-    assert_eq!(tools("color: red"), ["read", "grep", "glob"]);
-    assert_eq!(tools("tools: \"*\""), ["read", "grep", "glob"]);
+fn without_a_list_of_tools_an_agent_inherits_those_of_its_parent_and_an_empty_list_is_none() {
+    assert_eq!(tools("color: red"), ["*"]);
+    assert_eq!(tools("tools: \"*\""), ["*"]);
+    assert_eq!(tools("disallowedTools: Bash, mcp__db"), ["*", "!bash", "!mcp__db"]);
     assert_eq!(tools("tools: []"), [""; 0]);
     assert_eq!(tools("tools:\n  - Edit\n  - MultiEdit\n  - Write"), ["edit", "write"]);
     assert_eq!(tools("tools: Read, Bash\ndisallowedTools: Bash(rm *)"), ["read"]);
@@ -124,6 +125,34 @@ fn the_agents_of_the_users_home_are_offered_beside_the_personas() {
     let child = &server.chats()[1];
     assert!(child.texts("system").concat().starts_with("You review."));
     assert_eq!(child.tools(), ["read", "grep", "bash"]);
+}
+
+#[test]
+fn an_agent_without_a_list_of_tools_has_those_of_the_main_agent_and_no_more() {
+    let agent = |more: &str| format!("---\nname: helper\ndescription: y\n{more}---\nYou help.\n");
+    let run = |more: &str, arguments: &[&str]| {
+        let server = Server::start([
+            Reply::calls(&[("c1", "agent", r#"{"name":"helper","task":"look"}"#)]),
+            Reply::text("seen"),
+            Reply::text("done"),
+        ]);
+        let program = Program::new().args(["exec", "--base-url", &server.url(), "--model", "m"]);
+        let program = program.args(arguments.iter().copied()).arg("go");
+        // Tools that reach the web belong to the main agent here, and do not go to one that reads files.
+        let program = program.file(".claude/agents/helper.md", &agent(more)).config("web.on_main_agent = true\n");
+        let output = program.output();
+        assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+        let chats = server.chats();
+        (chats[0].tools(), chats[1].tools())
+    };
+    let is_for_child = |name: &String| !["agent", "fetch", "web_scrape", "web_search", "git_clone"].contains(&&**name);
+    let (main, child) = run("", &[]);
+    assert_eq!(child, main.iter().filter(|name| is_for_child(name)).cloned().collect::<Vec<_>>());
+    assert!(child.contains(&"bash".to_owned()) && child.contains(&"edit".to_owned()), "{child:?}");
+    let (_, without) = run("disallowedTools: Bash\n", &[]);
+    assert_eq!(without, child.iter().filter(|name| *name != "bash").cloned().collect::<Vec<_>>());
+    let (_, few) = run("", &["--tools", "read,agent"]);
+    assert_eq!(few, ["read"]);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! (<https://code.claude.com/docs/en/sub-agents>).
 //!
 //! `name`, `description`, `tools`, `disallowedTools` and `maxTurns` count; `model` does not: an agent uses the model of the
-//! session. Always holds: a file grants nothing. `permissionMode`, hooks and the like are ignored, without `tools` an agent
-//! reads and searches, and one that reads files gets no tool that reaches the network.
+//! session. Without `tools` an agent has those of the agent that starts it. Always holds: a file grants nothing.
+//! `permissionMode`, hooks and the like are ignored, and an agent that reads files gets no tool that reaches the network.
 
 use crate::subagent::{Persona, TempWorkspace};
 use steersman_base::error::BuildError;
@@ -20,14 +20,14 @@ pub struct ClaudeFile {
     pub without: Vec<String>,
 }
 
-/// The tools of an agent whose file names none.
-const USUAL: [&str; 3] = ["read", "grep", "glob"];
 /// The beginning of the names of servers' tools.
 const SERVERS: &str = "mcp__";
 /// The name that denies the tools of all servers.
 const EVERY_SERVER: &str = "mcp__*";
 /// Tools that reach the network.
 const NETWORK: [&str; 4] = ["fetch", "web_scrape", "web_search", "git_clone"];
+/// Stands for the tools of the agent that starts this one.
+pub(super) const INHERITED: &str = "*";
 
 impl ClaudeFile {
     /// Returns whether a text begins like such a file.
@@ -56,6 +56,35 @@ impl ClaudeFile {
     }
 }
 
+impl Persona {
+    /// Tells whether it has the tools of the agent that starts it.
+    pub fn inherits(&self) -> bool {
+        self.tool_names.iter().any(|name| name == INHERITED)
+    }
+
+    /// Tells whether it uses a tool that the agent which starts it has.
+    pub(super) fn uses(&self, tool: &str) -> bool {
+        let is_inherited = self.inherits() && !NETWORK.contains(&tool) && !self.is_without(tool);
+        is_inherited || self.tool_names.iter().any(|name| name == tool)
+    }
+
+    /// Names the tools that it has from the agent that starts it: its own, and those of servers.
+    pub(super) fn inherit(&mut self, own: &[&str], of_servers: &[String]) {
+        if !self.inherits() {
+            return;
+        }
+        let own: Vec<String> = own.iter().filter(|tool| self.uses(tool)).map(|tool| (*tool).to_owned()).collect();
+        let without_servers = self.is_without(EVERY_SERVER);
+        self.tool_names.retain(|name| name != INHERITED);
+        self.tool_names.extend(own);
+        self.tool_names.extend(of_servers.iter().filter(|_| !without_servers).cloned());
+    }
+
+    fn is_without(&self, tool: &str) -> bool {
+        self.tool_names.iter().any(|name| name.strip_prefix(WITHOUT) == Some(tool))
+    }
+}
+
 /// Makes a name fit, which is typed after an `@`.
 fn fit_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect()
@@ -81,11 +110,13 @@ fn tools(document: &Document) -> (Vec<String>, Vec<String>) {
             None => without.push(name.clone()),
         }
     }
-    if named.is_none() {
-        tools.extend(USUAL.map(str::to_owned));
-    }
     let denied: Vec<String> =
         document.list("disallowedTools").iter().flatten().filter_map(|name| here(name)).flatten().collect();
+    if named.is_none() {
+        tools.push(INHERITED.to_owned());
+        tools.extend(denied.iter().map(|name| format!("{WITHOUT}{name}")));
+        return (tools, without);
+    }
     tools.retain(|tool| !denied.contains(tool));
     if denied.iter().any(|name| name == EVERY_SERVER) {
         tools.retain(|tool| !tool.starts_with(SERVERS));

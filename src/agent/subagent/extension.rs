@@ -11,7 +11,7 @@ use crate::subagent::{Continuations, Persona, SubAgentTool};
 use crate::{Agent, Configurator, Extension};
 use steersman_base::error::BuildError;
 use steersman_core::control::Crew;
-use steersman_core::tool::{Outputs, ToolSource};
+use steersman_core::tool::{Outputs, ToolScope, ToolSource, WITHOUT};
 
 /// The extension that adds the `agent` tool for its personas. Add their tools first: it checks that they are there.
 ///
@@ -20,6 +20,8 @@ pub struct SubAgents {
     personas: Vec<Persona>,
     numbers: HashMap<String, u64>,
     parts: ChildParts,
+    /// Which tools of the source the parent has.
+    scope: ToolScope,
 }
 
 /// What children have beside the parts of their parent.
@@ -43,7 +45,7 @@ impl SubAgents {
     pub fn new(personas: impl IntoIterator<Item = Persona>) -> Result<Self, BuildError> {
         let personas: Vec<Persona> = personas.into_iter().collect();
         Persona::check_all(&personas)?;
-        Ok(Self { personas, numbers: HashMap::new(), parts: ChildParts::default() })
+        Ok(Self { personas, numbers: HashMap::new(), parts: ChildParts::default(), scope: ToolScope::Main })
     }
 
     /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21). Without it
@@ -72,6 +74,14 @@ impl SubAgents {
     #[must_use]
     pub fn source(mut self, source: Option<Arc<dyn ToolSource>>) -> Self {
         self.parts.source = source;
+        self
+    }
+
+    /// Sets which tools of the source the parent has itself, which personas may inherit: all that are for it, unless this
+    /// says otherwise.
+    #[must_use]
+    pub fn scope(mut self, scope: ToolScope) -> Self {
+        self.scope = scope;
         self
     }
 
@@ -127,7 +137,14 @@ impl SubAgents {
         if self.personas.is_empty() {
             return Ok(());
         }
-        let tool = SubAgentTool::new(agent, self.personas.clone())?;
+        let of_servers = match (&self.parts.source, &self.scope) {
+            (None, _) => Vec::new(),
+            (Some(source), ToolScope::Main) => source.names_of_main(),
+            (Some(source), ToolScope::Named(names)) => {
+                names.iter().filter(|name| name.starts_with(WITHOUT) || source.knows(name)).cloned().collect()
+            }
+        };
+        let tool = SubAgentTool::inheriting(agent, self.personas.clone(), &of_servers)?;
         let mut parts = self.parts.clone();
         parts.crew = parts.crew.or_else(|| agent.crew().cloned());
         let tool = Arc::new(tool.with(self.numbers.clone(), parts));

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use serde::Deserialize;
 
-use crate::subagent::claude_file::ClaudeFile;
+use crate::subagent::claude_file::{ClaudeFile, INHERITED};
 use steersman_base::error::BuildError;
 use steersman_base::limits;
 use steersman_core::tool::WITHOUT;
@@ -26,7 +26,8 @@ pub struct Persona {
     pub name: String,
     /// The tasks it is for; the spawning model sees it, the child does not.
     pub description: String,
-    /// The tools it may use; their order is the parent's. A name with [`WITHOUT`] before it takes tools of servers away.
+    /// The tools it may use; their order is the parent's. `*` stands for all of the parent's but those that reach the
+    /// network. A name with [`WITHOUT`] before it takes tools away from those that other names stand for.
     pub tool_names: Vec<String>,
     /// The child's whole system prompt; nothing is inherited.
     pub system_prompt: String,
@@ -173,7 +174,8 @@ impl Persona {
 
     /// Returns the tools it names that are not among `available`.
     pub fn missing_tools<'a>(&'a self, available: &[&str]) -> Vec<&'a str> {
-        let wanted = self.tool_names.iter().map(String::as_str).filter(|name| !name.starts_with(WITHOUT));
+        let is_tool = |name: &&str| *name != INHERITED && !name.starts_with(WITHOUT);
+        let wanted = self.tool_names.iter().map(String::as_str).filter(is_tool);
         wanted.filter(|name| !available.contains(name)).collect()
     }
 }

@@ -200,7 +200,8 @@ impl Roster {
                     continue;
                 }
             }
-            if persona.reach(tools, foreign).is_everything() {
+            // Who has the tools of the main agent has its reach too, and nothing more.
+            if !persona.inherits() && persona.reach(tools, foreign).is_everything() {
                 self.warnings.push(format!("the persona '{}' has {EVERYTHING}", persona.name));
             }
             self.members.push(entry);
@@ -231,10 +232,14 @@ pub const EVERYTHING: &str =
 impl Persona {
     /// Returns the traits of its tools taken together. The files of a temporary workspace are not private.
     pub fn reach(&self, tools: &[Arc<dyn Tool>], source: Option<&dyn ToolSource>) -> Traits {
-        let own = tools.iter().filter(|tool| self.tool_names.iter().any(|name| name == tool.name()));
-        let foreign = source.map_or(Traits::NONE, |source| source.reach(&self.tool_names));
+        let own = tools.iter().filter(|tool| self.uses(tool.name()));
+        let foreign = source.map_or(Traits::NONE, |source| {
+            let mut with_servers = self.clone();
+            with_servers.inherit(&[], &source.names_of_main());
+            source.reach(&with_servers.tool_names)
+        });
         let mut reach = own.map(|tool| tool.spec().traits).fold(Traits::NONE, Traits::and);
-        if self.temp_workspace == TempWorkspace::Yes && !self.tool_names.iter().any(|name| name == "bash") {
+        if self.temp_workspace == TempWorkspace::Yes && !self.uses("bash") {
             reach.private = false;
         }
         reach.and(foreign)

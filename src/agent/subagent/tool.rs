@@ -72,7 +72,18 @@ impl SubAgentTool {
     /// # Errors
     /// An argument error when there is no persona, or as [`SubAgents::new`](crate::subagent::SubAgents::new).
     pub fn new(parent: &Agent, personas: Vec<Persona>) -> Result<Self, BuildError> {
+        Self::inheriting(parent, personas, &[])
+    }
+
+    /// As [`Self::new`]; these names stand for the tools of servers that the parent has.
+    pub(super) fn inheriting(
+        parent: &Agent,
+        mut personas: Vec<Persona>,
+        of_servers: &[String],
+    ) -> Result<Self, BuildError> {
         Persona::check_all(&personas)?;
+        let own: Vec<&str> = parent.tools().iter().map(|tool| tool.name()).collect();
+        personas.iter_mut().for_each(|persona| persona.inherit(&own, of_servers));
         let names = Choices::new(personas.iter().map(|persona| persona.name.as_str()))?;
         let parameters = Parameters::build(|p| {
             p.required_enum("name", NAME, names);

@@ -30,6 +30,11 @@ pub trait ToolSource: Send + Sync {
     /// Returns the names, for a model, of the tools that these names stand for, as far as they are known.
     fn names(&self, names: &[String]) -> Vec<String>;
 
+    /// Returns names that stand for the tools which the main agent has.
+    fn names_of_main(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Gives an agent its tools, now and when they change. `directory` is where it works, unless that is where the main
     /// agent does; `window` is its context window.
     fn attach(&self, scope: ToolScope, directory: Option<&Path>, window: Option<u64>, additions: &Additions);

@@ -13,7 +13,7 @@ use steersman_base::limits;
 use steersman_core::tool::WITHOUT;
 
 /// The beginning of every name.
-const PREFIX: &str = "mcp__";
+pub(super) const PREFIX: &str = "mcp__";
 /// Characters of a hash in a name.
 const HASH: usize = 8;
 /// Longest name of a server, characters.

@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use crate::mcp::catalog::PromptEntry;
 use crate::mcp::definition::ServerDefinition;
 use crate::mcp::instance::{Instance, ServerRequest};
-use crate::mcp::names::{mean, mean_server, mean_whole, means_server};
+use crate::mcp::names::{PREFIX, mean, mean_server, mean_whole, means_server};
 use crate::mcp::resource::ResourceTool;
 use crate::mcp::results;
 use crate::mcp::search::ToolSearch;
@@ -420,6 +420,11 @@ impl ToolSource for Servers {
     fn names(&self, names: &[String]) -> Vec<String> {
         let scope = ToolScope::Named(names.to_vec());
         self.offered(&scope).into_iter().map(|(_, tool)| tool.name).collect()
+    }
+
+    fn names_of_main(&self) -> Vec<String> {
+        let name = |server: &Arc<Server>| format!("{PREFIX}{}", server.definition().name);
+        self.in_scope(&ToolScope::Main).map(name).collect()
     }
 
     fn attach(&self, scope: ToolScope, directory: Option<&Path>, window: Option<u64>, additions: &Additions) {

@@ -192,7 +192,8 @@ impl Setup {
                 configurator.add_extension(Arc::new(UndoNotes { changes: Arc::clone(handle.changes()) }))?;
                 let agents = SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone());
                 let agents = agents.continuations(Arc::clone(handle.continuations()));
-                configurator.add_extension(Arc::new(agents.source(Some(source)).numbers(numbers)))?;
+                let agents = agents.source(Some(source)).scope(scope.clone());
+                configurator.add_extension(Arc::new(agents.numbers(numbers)))?;
                 // Behind everything else: what they add comes last in each request.
                 configurator.add_extension(Arc::new(ServerTools::new(Arc::clone(&servers), scope)))
             })

@@ -185,8 +185,9 @@ fn describe_persona(text: &mut QuestionText, persona: &Persona) {
     let Persona { name, description, tool_names, system_prompt: _, max_steps, temp_workspace } = persona;
     text.field("a sub-agent", name);
     text.field("for", description);
-    let tools = if tool_names.is_empty() { "none".to_owned() } else { tool_names.join(", ") };
-    text.field("tools", &tools);
+    let names: Vec<&str> =
+        tool_names.iter().map(|name| if name == "*" { "all of the agent that starts it" } else { name }).collect();
+    text.field("tools", if names.is_empty() { "none".to_owned() } else { names.join(", ") }.as_str());
     text.field("tool calls for one task", &max_steps.to_string());
     match temp_workspace {
         TempWorkspace::No => {}
