@@ -122,14 +122,15 @@ impl Setup {
         let (hooks, known_hooks) = self.hooks.make(&spawner, approvals, root.clone());
         let servers = self.servers.make(spawner, Arc::clone(approvals), root.clone(), pools.outputs.clone());
         let source: Arc<dyn ToolSource> = Arc::clone(&servers) as _;
+        // A persona has no tool that is left out for all.
+        if let Some(only) = &self.only_tools {
+            pools.keep_only(only, source.as_ref())?;
+        }
         let roster = self.roster.usable(&pools.all(), Some(source.as_ref()));
         let personas: Vec<Persona> = roster.members().iter().map(|member| member.persona.clone()).collect();
 
         let has_agents = self.only_tools.as_ref().is_none_or(|only| only.iter().any(|name| name == "agent"));
         let personas = if has_agents { personas } else { Vec::new() };
-        if let Some(only) = &self.only_tools {
-            pools.keep_only(only, source.as_ref())?;
-        }
         let scope = self.only_tools.clone().map_or(ToolScope::Main, ToolScope::Named);
         let mut names: Vec<&str> = pools.main.iter().map(|tool| tool.name()).collect();
         if !personas.is_empty() {

@@ -272,7 +272,7 @@ impl ProjectOffer {
     }
 
     /// Reads the beginning of a file below the root.
-    fn read_file(&self, path: &Path, most: u64) -> io::Result<Head> {
+    pub(super) fn read_file(&self, path: &Path, most: u64) -> io::Result<Head> {
         let workspace = self.workspace.as_ref().ok_or(io::ErrorKind::NotFound)?;
         let real = path.strip_prefix(&self.root).map_or_else(|_| path.to_owned(), |below| workspace.root().join(below));
         let (file, metadata) = workspace.open(&real)?;

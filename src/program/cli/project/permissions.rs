@@ -48,7 +48,11 @@ impl ProjectOffer {
             if path.symlink_metadata().is_err() {
                 continue;
             }
-            let Some(text) = self.text_of(&path) else { continue };
+            // What is wrong with the file is said where its hooks are read.
+            let Some(text) = self.read_file(&path, limits::PROJECT_FILE_BYTES).ok().filter(|head| !head.is_cut()) else {
+                continue;
+            };
+            let Ok(text) = String::from_utf8(text.bytes) else { continue };
             let places = PermissionPlaces { home: None, project: &self.root, cwd: at };
             let allow = Permissions::parse(&text, places).rules.allow;
             if !allow.is_empty() {
