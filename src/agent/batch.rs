@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{mem, slice};
 
-use futures_util::stream::{self, StreamExt};
+use futures_util::stream::{self, FuturesUnordered, StreamExt};
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::sync::mpsc;
 
@@ -25,7 +25,7 @@ use steersman_base::image::Image;
 use steersman_base::limits;
 use steersman_base::message::ToolCall;
 use steersman_base::sync::lock;
-use steersman_core::approval::{Asker, PlainAnswer};
+use steersman_core::approval::{ApprovalRecord, Asker, PlainAnswer};
 use steersman_core::control::{OnExhausted, StepLimit};
 use steersman_core::provider::Finish;
 use steersman_core::tool::{Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
@@ -313,11 +313,18 @@ impl Agent {
 
         let outcome = {
             let mut work = self.work(call, &context);
+            let mut questions = FuturesUnordered::new();
             loop {
                 tokio::select! {
                     biased;
-                    Some(report) = updates.receiver.recv() => updates.emit(report),
+                    Some(report) = updates.receiver.recv() => {
+                        if let (ToolReport::Approval(ApprovalRecord::Asked(asked)), true) = (&report, self.tree.hooks.is_some()) {
+                            questions.push(Box::pin(self.ask_about_question(call, asked.id)));
+                        }
+                        updates.emit(report);
+                    }
                     outcome = &mut work => break outcome,
+                    Some(()) = questions.next() => {}
                 }
             }
         };
@@ -338,6 +345,8 @@ impl Agent {
         observation = with_context(observation, texts);
         if fault.is_none() && !result.starts_with(ERROR) {
             observation = with_context(observation, &self.check_result(call, &result).await);
+        } else if fault == Some(CallFault::Failed) {
+            observation = with_context(observation, &self.check_failure(call, &result).await);
         }
         self.emit_result(call, &observation, &result, fault, elapsed);
         Ok(observation)

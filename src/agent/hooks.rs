@@ -6,7 +6,7 @@
 
 use std::sync::PoisonError;
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join};
 use futures_util::stream::{self, StreamExt};
 
 use crate::deliver::{DeliveryPoint, TurnInput};
@@ -18,7 +18,7 @@ use steersman_base::id::{AgentId, ClientId};
 use steersman_base::limits;
 use steersman_base::message::{Arguments, Message, ToolCall};
 use steersman_base::sync::lock;
-use steersman_core::approval::CallPermission;
+use steersman_core::approval::{Answer, ApprovalId, CallPermission};
 use steersman_core::tool::FoundTool;
 
 /// The sender of a text that keeps a turn from ending.
@@ -58,8 +58,18 @@ pub enum HookPoint<'a> {
     Prompt(&'a str),
     /// Before a call runs.
     BeforeCall(&'a ToolCall),
+    /// A call waits for a yes of the user.
+    Question(&'a ToolCall),
+    /// The user is asked something, in these words.
+    Notification(&'a str),
     /// Behind a call that ended without an error; with its result.
     AfterCall(&'a ToolCall, &'a str),
+    /// Behind a call that failed; with its error.
+    FailedCall(&'a ToolCall, &'a str),
+    /// Before the first request of a sub-agent.
+    Spawned,
+    /// Behind a conversation.
+    Ended(SessionEnd),
     /// Before older rounds are summarised.
     BeforeCompaction(CompactionCause<'a>),
     /// Behind an answer.
@@ -82,6 +92,15 @@ pub enum SessionStart {
     Clear,
     /// It was compacted.
     Compact,
+}
+
+/// Why a conversation ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionEnd {
+    /// It is emptied.
+    Clear,
+    /// The session ends.
+    Exit,
 }
 
 /// Why a conversation is compacted.
@@ -145,8 +164,16 @@ impl Agent {
     pub(super) async fn ask_about_session(&mut self) -> Result<(), RunError> {
         // Behind a reply that its server goes on with, nothing may stand.
         let may_stand = !matches!(self.history.messages().last(), Some(Message::Assistant(_)));
-        let Some(source) = self.session_start.filter(|_| may_stand && self.id.is_main()) else { return Ok(()) };
-        let HookAnswer { stop, context, .. } = self.ask_hooks(HookPoint::Session(source)).await?;
+        let Some(source) = self.session_start.filter(|_| may_stand) else { return Ok(()) };
+        let point = match (self.id.is_main(), source) {
+            (true, source) => HookPoint::Session(source),
+            (false, SessionStart::Startup) => HookPoint::Spawned,
+            (false, SessionStart::Resume | SessionStart::Clear | SessionStart::Compact) => return Ok(()),
+        };
+        if source == SessionStart::Clear {
+            self.ask_hooks(HookPoint::Ended(SessionEnd::Clear)).await?;
+        }
+        let HookAnswer { stop, context, .. } = self.ask_hooks(point).await?;
         self.session_start = None;
         self.add_context(context);
         stop.map_or(Ok(()), |why| Err(RunError::Hook(why)))
@@ -216,6 +243,37 @@ impl Agent {
         }
         let block = answer.block.map(|why| format!("A hook says of this result: {why}"));
         block.into_iter().chain(answer.context).collect()
+    }
+
+    /// Tells of a call that failed; returns what goes behind its error.
+    pub(super) async fn check_failure(&self, call: &ToolCall, error: &str) -> Vec<String> {
+        let answer = self.ask_hooks(HookPoint::FailedCall(call, error)).await.unwrap_or_default();
+        let block = answer.block.map(|why| format!("A hook says of this failure: {why}"));
+        block.into_iter().chain(answer.context).collect()
+    }
+
+    /// Tells of a question about a call while it is open, and answers it as the hooks say: a no always, a yes where a rule of
+    /// the user could.
+    pub(super) async fn ask_about_question(&self, call: &ToolCall, id: ApprovalId) {
+        let message = format!("The agent needs your permission to use {}", call.name);
+        let (_, answer) =
+            join(self.ask_hooks(HookPoint::Notification(&message)), self.ask_hooks(HookPoint::Question(call))).await;
+        match answer.unwrap_or_default() {
+            HookAnswer { block: Some(why), .. } => {
+                // It may have an answer already.
+                let _ = self.tree.approvals.answer(id, Answer::No(Some(format!("a hook forbids it: {why}"))));
+            }
+            HookAnswer { permission: Some(CallPermission::Allow), .. } => self.tree.approvals.allow_asked(id),
+            _ => {}
+        }
+    }
+
+    /// Tells that the session ends, also after a stop.
+    pub async fn tell_end(&self) {
+        if let Some(hooks) = self.tree.hooks.clone() {
+            let emit = |event| self.listeners.emit(event);
+            hooks.at(&self.id, HookPoint::Ended(SessionEnd::Exit), &emit).await;
+        }
     }
 
     /// Asks whether a turn may end with its answer; returns what the model is told when it may not.

@@ -95,7 +95,7 @@ pub use history::{
     History, KEPT_HEAD, Keep, NotRunReason, Pins, PlacedText, RuleInConversation, SUMMARY_HEAD, TextFate, UserTexts,
     rules_in_conversation,
 };
-pub use hooks::{CompactionCause, EndedHook, HookAnswer, HookPoint, LoopHooks, SessionStart};
+pub use hooks::{CompactionCause, EndedHook, HookAnswer, HookPoint, LoopHooks, SessionEnd, SessionStart};
 pub use instruction_files::INSTRUCTION_FILE;
 pub use model_choice::{ChosenModel, ModelChoice};
 pub use output_schema::{OutputSchema, StructuredAnswer};

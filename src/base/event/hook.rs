@@ -21,26 +21,41 @@ pub enum HookEvent {
     UserPromptSubmit,
     /// A tool is about to run.
     PreToolUse,
+    /// A call waits for a yes of the user.
+    PermissionRequest,
+    /// The user is asked something.
+    Notification,
     /// A tool ended without an error.
     PostToolUse,
+    /// A tool failed.
+    PostToolUseFailure,
     /// Older rounds are about to be summarised.
     PreCompact,
+    /// A sub-agent begins.
+    SubagentStart,
     /// A sub-agent has its answer.
     SubagentStop,
     /// The main agent has its answer.
     Stop,
+    /// A conversation ends.
+    SessionEnd,
 }
 
 impl HookEvent {
     /// All of them, in the order of a run.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 12] = [
         Self::SessionStart,
         Self::UserPromptSubmit,
         Self::PreToolUse,
+        Self::PermissionRequest,
+        Self::Notification,
         Self::PostToolUse,
+        Self::PostToolUseFailure,
         Self::PreCompact,
+        Self::SubagentStart,
         Self::SubagentStop,
         Self::Stop,
+        Self::SessionEnd,
     ];
 
     /// Returns its name in the files.
@@ -49,11 +64,26 @@ impl HookEvent {
             Self::SessionStart => "SessionStart",
             Self::UserPromptSubmit => "UserPromptSubmit",
             Self::PreToolUse => "PreToolUse",
+            Self::PermissionRequest => "PermissionRequest",
+            Self::Notification => "Notification",
             Self::PostToolUse => "PostToolUse",
+            Self::PostToolUseFailure => "PostToolUseFailure",
             Self::PreCompact => "PreCompact",
+            Self::SubagentStart => "SubagentStart",
             Self::SubagentStop => "SubagentStop",
             Self::Stop => "Stop",
+            Self::SessionEnd => "SessionEnd",
         }
+    }
+
+    /// Tells whether it is about a call of a tool.
+    pub fn is_about_call(self) -> bool {
+        matches!(self, Self::PreToolUse | Self::PermissionRequest | Self::PostToolUse | Self::PostToolUseFailure)
+    }
+
+    /// Tells whether a hook there can forbid what comes next, or say something against what came.
+    pub fn can_forbid(self) -> bool {
+        !matches!(self, Self::SessionStart | Self::Notification | Self::SubagentStart | Self::SessionEnd)
     }
 
     /// Returns the point of this name.

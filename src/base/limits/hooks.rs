@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const HOOK_TIME: Duration = Duration::from_mins(1);
 /// The longest time that its file can give it.
 pub const HOOK_MOST_TIME: Duration = Duration::from_mins(10);
+/// How long the end of a session waits for its hooks.
+pub const HOOK_END_TIME: Duration = Duration::from_millis(1_500);
 /// Longest output of a hook, bytes; one that prints more is ended, and nothing comes of it.
 pub const HOOK_OUTPUT_BYTES: usize = 256 * 1024;
 /// Most of its error output that is read, bytes.

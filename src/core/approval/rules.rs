@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::approval::address::{Address, AddressPattern};
 use crate::approval::pattern::{Glob, PathPattern, Slash};
 use crate::approval::shell::runners::{Reach, name_of, reach};
-use crate::approval::shell::{Commands, FoundCommand, Shape};
+use crate::approval::shell::{Commands, FoundCommand, Shape, commands};
 use crate::approval::{Act, HiddenFiles, UseAct, WriteAct};
 use steersman_base::protocol::SERVER_TOOLS;
 use steersman_base::text::{is_blank, visible_line};
@@ -128,6 +128,17 @@ impl Rules {
     /// Returns the deny rule that covers an act.
     pub(super) fn denies(&self, seen: &JudgedAct<'_>) -> Option<&str> {
         self.deny.iter().find(|rule| rule.touches(seen)).map(|rule| rule.text.as_str())
+    }
+
+    /// Tells whether a deny rule may be about an act: also where a command cannot be read.
+    pub fn may_deny(&self, act: &Act, root: Option<&Path>) -> bool {
+        let commands = match act {
+            Act::Command(act) => Some(commands(&act.command, &Shape::of(&act.command))),
+            _ => None,
+        };
+        let is_unclear = commands.as_ref().is_some_and(|commands| commands.unclear.is_some());
+        let seen = JudgedAct { act, commands: commands.as_ref(), root };
+        (is_unclear && self.deny_commands()) || self.denies(&seen).is_some()
     }
 
     /// Returns the ask rule that covers an act.

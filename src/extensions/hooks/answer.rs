@@ -42,7 +42,7 @@ impl HookReply {
 pub fn read_output(event: HookEvent, code: i32, output: &str, errors: &str) -> HookReply {
     match code {
         0 => read_printed(event, output),
-        2 if event == HookEvent::SessionStart => HookReply::only(HookOutcome::Failed, errors),
+        2 if !event.can_forbid() => HookReply::only(HookOutcome::Failed, errors),
         2 => HookReply::only(HookOutcome::Blocked, or_no_reason(Some(errors.to_owned()))),
         code => {
             let first = errors.trim().lines().next().unwrap_or_default();
@@ -121,6 +121,9 @@ fn decided(event: HookEvent, members: &Members) -> Result<HookReply, String> {
     {
         return Err(format!("it answers for {other:?}"));
     }
+    if event == HookEvent::PermissionRequest {
+        return answered(specific);
+    }
     let mut decisions = Vec::new();
     for place in [specific, members] {
         if event == HookEvent::PreToolUse {
@@ -158,11 +161,29 @@ fn decided(event: HookEvent, members: &Members) -> Result<HookReply, String> {
     Ok(HookReply { stop, input, context, ..reply })
 }
 
+/// Reads the answer to a question about a call.
+fn answered(specific: &Members) -> Result<HookReply, String> {
+    let decision = match specific.get("decision") {
+        None | Some(Value::Null) => return Ok(HookReply::only(HookOutcome::Done, "")),
+        Some(Value::Object(decision)) => decision,
+        Some(_) => return Err(no("decision", "object")),
+    };
+    let message = text(decision, "message")?;
+    match text(decision, "behavior")?.as_deref() {
+        Some("deny") => Ok(HookReply::only(HookOutcome::Blocked, or_no_reason(message))),
+        Some("allow") if decision.get("updatedInput").is_some_and(|input| !input.is_null()) => {
+            Err("it would change the arguments of a call that is asked about".to_owned())
+        }
+        Some("allow") => Ok(HookReply::only(HookOutcome::Allowed, message.unwrap_or_default())),
+        other => Err(format!("the behavior {:?} is unknown", other.unwrap_or_default())),
+    }
+}
+
 /// Reads a member with a decision.
 fn decision(event: HookEvent, members: &Members, name: &str, what: &str) -> Result<Option<HookOutcome>, String> {
     let Some(word) = text(members, name)? else { return Ok(None) };
     Ok(match (word.trim().to_ascii_lowercase().as_str(), event) {
-        ("block" | "deny", event) if event != HookEvent::SessionStart => Some(HookOutcome::Blocked),
+        ("block" | "deny", event) if event.can_forbid() => Some(HookOutcome::Blocked),
         ("ask", HookEvent::PreToolUse) => Some(HookOutcome::Asked),
         ("approve" | "allow", HookEvent::PreToolUse) => Some(HookOutcome::Allowed),
         ("approve" | "allow", _) => None,

@@ -22,23 +22,18 @@ use steersman_base::text::{clip, hex, visible_line};
 
 /// Events of Claude Code and of codex that are no points of the loop here. A name that is not among them may be a
 /// misspelt `PreToolUse`.
-const ELSEWHERE: [&str; 22] = [
+const ELSEWHERE: [&str; 17] = [
     "ConfigChange",
     "CwdChanged",
     "Elicitation",
     "ElicitationResult",
     "FileChanged",
     "InstructionsLoaded",
-    "Notification",
     "PermissionDenied",
-    "PermissionRequest",
     "PostCompact",
     "PostToolBatch",
-    "PostToolUseFailure",
-    "SessionEnd",
     "Setup",
     "StopFailure",
-    "SubagentStart",
     "TaskCompleted",
     "TaskCreated",
     "TeammateIdle",

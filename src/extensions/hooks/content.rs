@@ -89,6 +89,10 @@ fn hash_of(hook: &Hook, scripts: &[Script], places: &HookPlaces) -> String {
         Network::Off => {}
         Network::On => add(b"network"),
     }
+    if let Some(condition) = &hook.condition {
+        add(b"if");
+        add(condition.text().as_bytes());
+    }
     for Script { path, content, .. } in scripts {
         // Below the project by its place there: a copy of a project is asked about for its root, not for this.
         add(path.strip_prefix(&places.project).unwrap_or(path).as_os_str().as_encoded_bytes());

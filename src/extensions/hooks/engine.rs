@@ -88,12 +88,15 @@ impl Hooks {
 
     /// Returns the hooks for a point, each command once.
     fn matching<'a>(&'a self, point: &HookPoint<'_>, agent: &AgentId) -> Vec<&'a TrustedHook> {
-        let (event, names) = (event_of(point, agent), subjects(point, agent));
+        let (event, names, call) = (event_of(point, agent), subjects(point, agent), call_of(point));
         let mut found: Vec<&TrustedHook> = Vec::new();
         for trusted in self.trusted.iter().filter(|trusted| trusted.hook.event == event) {
             let command = trusted.hook.whole_command();
+            let holds = |call| {
+                trusted.hook.condition.as_ref().is_none_or(|condition| condition.matches(call, &self.session.cwd))
+            };
             let is_new = found.iter().all(|other| other.hook.whole_command() != command);
-            if is_new && trusted.hook.matcher.matches(&names) {
+            if is_new && trusted.hook.matcher.matches(&names) && call.is_none_or(holds) {
                 found.push(trusted);
             }
         }
@@ -247,9 +250,16 @@ fn report(hook: &Hook, call: Option<CallId>, reply: &HookReply, elapsed: Duratio
 
 fn call_of<'a>(point: &HookPoint<'a>) -> Option<&'a ToolCall> {
     match point {
-        HookPoint::BeforeCall(call) | HookPoint::AfterCall(call, _) => Some(call),
-        HookPoint::Session(_) | HookPoint::Prompt(_) | HookPoint::BeforeCompaction(_) | HookPoint::Answered { .. } => {
-            None
-        }
+        HookPoint::BeforeCall(call)
+        | HookPoint::Question(call)
+        | HookPoint::AfterCall(call, _)
+        | HookPoint::FailedCall(call, _) => Some(call),
+        HookPoint::Session(_)
+        | HookPoint::Prompt(_)
+        | HookPoint::Notification(_)
+        | HookPoint::BeforeCompaction(_)
+        | HookPoint::Spawned
+        | HookPoint::Answered { .. }
+        | HookPoint::Ended(_) => None,
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::hooks::broken::{is_event_elsewhere, is_misplaced, repeated_name};
 use crate::hooks::tool_names::is_rule;
-use crate::hooks::{BrokenGuard, Matcher};
+use crate::hooks::{BrokenGuard, HookCondition, Matcher};
 use steersman_base::event::HookEvent;
 use steersman_base::limits;
 use steersman_base::protocol::{HookState, HookStatus};
@@ -26,6 +26,8 @@ pub struct Hook {
     pub event: HookEvent,
     /// What it is for there.
     pub matcher: Matcher,
+    /// Which calls it is for beside that.
+    pub condition: Option<HookCondition>,
     /// What the shell gets, or the program when there are arguments (untrusted).
     pub command: String,
     /// The arguments of a program that runs without a shell.
@@ -128,7 +130,9 @@ impl Hook {
             (Placement::Sandboxed, Network::Off) => String::new(),
             (Placement::Sandboxed, Network::On) | (Placement::Outside, _) => format!(", {}", self.place()),
         };
-        text.part(&format!("{}: {}{matcher}{}{place}", self.file, self.event, self.waiting.words()));
+        let condition =
+            self.condition.as_ref().map(|condition| format!(", if {}", condition.text())).unwrap_or_default();
+        text.part(&format!("{}: {}{matcher}{condition}{}{place}", self.file, self.event, self.waiting.words()));
         text.quote(&self.whole_command());
         for script in scripts {
             text.quote(&format!("# {}", script.path.display()));
@@ -256,10 +260,21 @@ fn read_group(read: &mut HookFile, file: &str, event: HookEvent, entry: &Value) 
         return leave_out("an entry has no list of hooks");
     };
     for hook in hooks {
-        match read_hook(hook) {
-            Ok(HookBody { command, arguments, time, waiting, placement, network }) => {
+        match read_hook(event, hook) {
+            Ok(HookBody { condition, command, arguments, time, waiting, placement, network }) => {
                 let (file, matcher) = (file.to_owned(), matcher.clone());
-                read.hooks.push(Hook { file, event, matcher, command, arguments, time, waiting, placement, network });
+                read.hooks.push(Hook {
+                    file,
+                    event,
+                    matcher,
+                    condition,
+                    command,
+                    arguments,
+                    time,
+                    waiting,
+                    placement,
+                    network,
+                });
             }
             // One in the background would have forbidden nothing.
             Err(why) if is_set(hook, "async") || is_set(hook, "asyncRewake") => read.leave_out(event.name(), &why),
@@ -270,6 +285,7 @@ fn read_group(read: &mut HookFile, file: &str, event: HookEvent, entry: &Value) 
 
 /// What stands in a hook itself.
 struct HookBody {
+    condition: Option<HookCondition>,
     command: String,
     arguments: Option<Vec<String>>,
     time: Duration,
@@ -282,7 +298,7 @@ struct HookBody {
 ///
 /// # Errors
 /// Why it is not run.
-fn read_hook(whole: &Value) -> Result<HookBody, String> {
+fn read_hook(event: HookEvent, whole: &Value) -> Result<HookBody, String> {
     let hook = whole.as_object().ok_or("a hook is no object")?;
     match hook.get("type") {
         Some(Value::String(kind)) if kind == "command" => {}
@@ -296,8 +312,9 @@ fn read_hook(whole: &Value) -> Result<HookBody, String> {
     if command.contains("CLAUDE_PLUGIN_ROOT") || command.contains("PLUGIN_ROOT}") {
         return Err("it names the directory of a plugin".to_owned());
     }
-    if hook.get("if").is_some_and(|condition| !condition.is_null()) {
-        return Err("it has a condition `if`".to_owned());
+    let condition = text_of(hook, "if")?.map(|text| HookCondition::parse(&text)).transpose()?;
+    if condition.is_some() && !event.is_about_call() {
+        return Err("it has a condition `if`, and the event is about no call".to_owned());
     }
     if is_set(whole, "asyncRewake") {
         return Err("it would wake the agent, which only you do".to_owned());
@@ -327,7 +344,7 @@ fn read_hook(whole: &Value) -> Result<HookBody, String> {
             Duration::try_from_secs_f64(seconds).unwrap_or(limits::HOOK_MOST_TIME).min(limits::HOOK_MOST_TIME)
         }
     };
-    Ok(HookBody { command, arguments, time, waiting, placement, network })
+    Ok(HookBody { condition, command, arguments, time, waiting, placement, network })
 }
 
 fn is_set(hook: &Value, member: &str) -> bool {

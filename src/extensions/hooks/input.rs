@@ -6,17 +6,25 @@ use serde_json::{Map, Value, json};
 
 use crate::hooks::engine::HookSession;
 use crate::hooks::tool_names::{names_of_tool, their_name, to_theirs};
-use steersman_agent::{CompactionCause, HookPoint, SessionStart};
+use steersman_agent::{CompactionCause, HookPoint, SessionEnd, SessionStart};
 use steersman_base::event::HookEvent;
 use steersman_base::id::AgentId;
 use steersman_base::mode::Mode;
+
+/// What a notification about a question is called.
+const PERMISSION_PROMPT: &str = "permission_prompt";
 
 pub(super) fn event_of(point: &HookPoint<'_>, agent: &AgentId) -> HookEvent {
     match point {
         HookPoint::Session(_) => HookEvent::SessionStart,
         HookPoint::Prompt(_) => HookEvent::UserPromptSubmit,
         HookPoint::BeforeCall(_) => HookEvent::PreToolUse,
+        HookPoint::Question(_) => HookEvent::PermissionRequest,
+        HookPoint::Notification(_) => HookEvent::Notification,
         HookPoint::AfterCall(..) => HookEvent::PostToolUse,
+        HookPoint::FailedCall(..) => HookEvent::PostToolUseFailure,
+        HookPoint::Spawned => HookEvent::SubagentStart,
+        HookPoint::Ended(_) => HookEvent::SessionEnd,
         HookPoint::BeforeCompaction(_) => HookEvent::PreCompact,
         HookPoint::Answered { .. } if agent.is_main() => HookEvent::Stop,
         HookPoint::Answered { .. } => HookEvent::SubagentStop,
@@ -28,9 +36,14 @@ pub(super) fn subjects<'a>(point: &HookPoint<'a>, agent: &'a AgentId) -> Vec<&'a
     match point {
         HookPoint::Session(source) => vec![source_name(*source)],
         HookPoint::Prompt(_) => Vec::new(),
-        HookPoint::BeforeCall(call) | HookPoint::AfterCall(call, _) => names_of_tool(&call.name),
+        HookPoint::BeforeCall(call)
+        | HookPoint::Question(call)
+        | HookPoint::AfterCall(call, _)
+        | HookPoint::FailedCall(call, _) => names_of_tool(&call.name),
+        HookPoint::Notification(_) => vec![PERMISSION_PROMPT],
         HookPoint::BeforeCompaction(cause) => vec![trigger(*cause)],
-        HookPoint::Answered { .. } => vec![persona(agent)],
+        HookPoint::Spawned | HookPoint::Answered { .. } => vec![persona(agent)],
+        HookPoint::Ended(end) => vec![reason(*end)],
     }
 }
 
@@ -51,12 +64,23 @@ pub(super) fn input(point: &HookPoint<'_>, agent: &AgentId, mode: Mode, session:
     match point {
         HookPoint::Session(source) => put("source", source_name(*source).into()),
         HookPoint::Prompt(text) => put("prompt", (*text).into()),
-        HookPoint::BeforeCall(call) | HookPoint::AfterCall(call, _) => {
+        HookPoint::Notification(message) => {
+            put("message", (*message).into());
+            put("notification_type", PERMISSION_PROMPT.into());
+        }
+        HookPoint::BeforeCall(call)
+        | HookPoint::Question(call)
+        | HookPoint::AfterCall(call, _)
+        | HookPoint::FailedCall(call, _) => {
             put("tool_name", their_name(&call.name).into());
             put("tool_input", to_theirs(&call.name, &call.arguments, &session.cwd));
             put("tool_use_id", call.id.as_str().into());
             if let HookPoint::AfterCall(_, result) = point {
                 put("tool_response", response(&call.name, result));
+            }
+            if let HookPoint::FailedCall(_, error) = point {
+                put("error", (*error).into());
+                put("is_interrupt", false.into());
             }
         }
         HookPoint::BeforeCompaction(cause) => {
@@ -67,6 +91,8 @@ pub(super) fn input(point: &HookPoint<'_>, agent: &AgentId, mode: Mode, session:
             };
             put("custom_instructions", words.unwrap_or_default().into());
         }
+        HookPoint::Spawned => {}
+        HookPoint::Ended(end) => put("reason", reason(*end).into()),
         HookPoint::Answered { answer, again } => {
             put("stop_hook_active", (*again).into());
             put("last_assistant_message", (*answer).into());
@@ -89,6 +115,13 @@ fn source_name(source: SessionStart) -> &'static str {
         SessionStart::Resume => "resume",
         SessionStart::Clear => "clear",
         SessionStart::Compact => "compact",
+    }
+}
+
+fn reason(end: SessionEnd) -> &'static str {
+    match end {
+        SessionEnd::Clear => "clear",
+        SessionEnd::Exit => "other",
     }
 }
 

@@ -9,7 +9,7 @@
 //!
 //! # Where things are
 //!
-//! - the files, what of them is not run and why: `file.rs`, `matcher.rs`; stories: `hooks/files.rs`
+//! - the files, what of them is not run and why: `file.rs`, `matcher.rs`, `condition.rs`; stories: `hooks/files.rs`
 //! - hooks before calls that cannot be read: `broken.rs`, `src/program/cli/hooks/broken.rs`; stories: `tests/program/hooks/broken.rs`
 //! - what a hook gets and what it answers: `input.rs`, `tool_names.rs`, `answer.rs`, `output.rs`; stories: `hooks/answers.rs`
 //! - a run: time, output, its end: `run.rs`; stories: `tests/program/hooks/runs.rs`
@@ -22,6 +22,7 @@
 mod answer;
 mod background;
 mod broken;
+mod condition;
 mod content;
 mod engine;
 mod file;
@@ -33,6 +34,7 @@ mod tool_names;
 
 pub use answer::{HookReply, read_output};
 pub use broken::{BrokenGuard, GuardedHooks};
+pub use condition::HookCondition;
 pub use content::{HookPin, HookPlaces, scripts};
 pub use engine::{HookSession, HookTrust, Hooks, TrustedHook};
 pub use file::{Hook, HookFile, HookWaiting, read_json, read_value};

@@ -10,6 +10,7 @@ use tokio::sync::{Notify, watch};
 use steersman_agent::Agent;
 use steersman_base::error::RunError;
 use steersman_base::event::Event;
+use steersman_base::limits;
 use steersman_core::control::Interloper;
 use steersman_core::listener::ListenerList;
 use steersman_core::tool::{BackgroundJobs, JobNews};
@@ -166,6 +167,8 @@ impl TurnLoop {
         // What it runs ends, and says so.
         drop(side);
         jobs.end().await;
+        // Who ends the session waits for a moment only.
+        let _ = tokio::time::timeout(limits::HOOK_END_TIME, agent.tell_end()).await;
         agent.close();
         agent
     }

@@ -12,13 +12,30 @@ fn said(event: HookEvent, output: &Value) -> HookReply {
 fn exit_2_forbids_with_words_at_every_point_that_can_be_forbidden() {
     for event in HookEvent::ALL {
         let said = read_output(event, 2, "ignored", "  not on my watch \n");
-        let expected = if event == HookEvent::SessionStart { HookOutcome::Failed } else { HookOutcome::Blocked };
+        let expected = if event.can_forbid() { HookOutcome::Blocked } else { HookOutcome::Failed };
         assert_eq!(said.outcome, expected, "{event}");
         assert_eq!(said.words.as_deref().map(str::trim), Some("not on my watch"));
         let silent = read_output(event, 2, "", "");
-        if event != HookEvent::SessionStart {
+        if event.can_forbid() {
             assert_eq!(silent.words.as_deref(), Some("the hook gives no reason"));
         }
+    }
+}
+
+#[test]
+fn the_answer_to_a_question_is_an_object_and_what_cannot_be_read_answers_nothing() {
+    let answer = |decision: Value| {
+        let output = json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": decision } });
+        said(HookEvent::PermissionRequest, &output)
+    };
+    assert_eq!(answer(json!({ "behavior": "allow" })).outcome, HookOutcome::Allowed);
+    let no = answer(json!({ "behavior": "deny", "message": "not here" }));
+    assert_eq!((no.outcome, no.words.as_deref()), (HookOutcome::Blocked, Some("not here")));
+    assert_eq!(answer(Value::Null).outcome, HookOutcome::Done);
+    let unreadable =
+        [json!("allow"), json!({}), json!({ "behavior": "maybe" }), json!({ "behavior": "allow", "updatedInput": {} })];
+    for decision in unreadable {
+        assert_eq!(answer(decision.clone()).outcome, HookOutcome::Failed, "{decision}");
     }
 }
 

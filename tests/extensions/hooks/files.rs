@@ -1,10 +1,12 @@
 //! Stories of the files with hooks: what is read as it is, what is left out, and why in one line.
 
+use std::path::Path;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use steersman_base::event::HookEvent;
-use steersman_extensions::hooks::{HookFile, Matcher, read_json};
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_extensions::hooks::{HookCondition, HookFile, Matcher, read_json};
 
 fn read(text: &str) -> HookFile {
     read_json("hooks.json", text)
@@ -54,7 +56,7 @@ fn every_event_is_read_with_matcher_command_and_time() {
 #[test]
 fn what_is_not_run_says_why_in_one_line_and_leaves_the_rest_in_place() {
     let text = json!({ "hooks": {
-        "Notification": [{ "hooks": [{ "type": "command", "command": "ping" }] }],
+        "TeammateIdle": [{ "hooks": [{ "type": "command", "command": "ping" }] }],
         "PreToolUse": [
             { "matcher": "Bash(", "hooks": [{ "type": "command", "command": "x" }] },
             { "matcher": 3, "hooks": [] },
@@ -68,7 +70,7 @@ fn what_is_not_run_says_why_in_one_line_and_leaves_the_rest_in_place() {
     let line = file.fault_line("settings.json").unwrap();
     assert!(line.starts_with("settings.json: hooks that are not run: "), "{line}");
     for part in [
-        "Notification (this event is not known here)",
+        "TeammateIdle (this event is not known here)",
         "PreToolUse (the matcher \"Bash(\" is no regular expression",
         "PreToolUse (its matcher is no text)",
         "PreToolUse (an entry is no object)",
@@ -87,7 +89,11 @@ fn a_hook_that_cannot_be_run_as_it_is_meant_is_not_run_at_all() {
         (json!({ "type": "command", "command": " " }), "its command is empty"),
         (json!({ "type": "command", "command": 3 }), "its command is no text"),
         (json!({ "command": "x" }), "it has no type"),
-        (json!({ "type": "command", "command": "x", "if": "Bash(git *)" }), "it has a condition `if`"),
+        (
+            json!({ "type": "command", "command": "x", "if": "Bush(git *)" }),
+            "its condition `if` is no rule: \"Bush(git *)\"",
+        ),
+        (json!({ "type": "command", "command": "x", "if": 3 }), "its if is no text"),
         (
             json!({ "type": "command", "command": "x", "asyncRewake": true }),
             "it would wake the agent, which only you do",
@@ -103,6 +109,31 @@ fn a_hook_that_cannot_be_run_as_it_is_meant_is_not_run_at_all() {
         assert!(file.hooks.is_empty(), "{hook}");
         assert_eq!(file.faults, [format!("PreToolUse ({why})")]);
     }
+}
+
+#[test]
+fn a_condition_is_a_rule_that_the_call_must_match() {
+    let matches = |condition: &str, tool: &str, arguments: Value| {
+        let Value::Object(arguments) = arguments else { panic!("no object") };
+        let call = ToolCall { id: "c1".into(), name: tool.to_owned(), arguments: Arguments::Object(arguments) };
+        HookCondition::parse(condition).unwrap().matches(&call, Path::new("/p"))
+    };
+    let bash = |condition: &str, command: &str| matches(condition, "bash", json!({ "command": command }));
+    for command in ["git push", "git push --force", "ls && git push", "bash -c 'git push'", "python3 x.py"] {
+        assert!(bash("Bash(git push:*)", command), "{command}: where nobody can tell it runs");
+    }
+    assert!(!bash("Bash(git push:*)", "git status") && !bash("Bash(git push:*)", "ls"));
+    let edit = |condition: &str, path: &str| matches(condition, "edit", json!({ "path": path }));
+    assert!(
+        edit("Edit(*.ts)", "src/deep/a.ts") && edit("Write(src/**)", "src/a") && edit("Edit(/src/*.ts)", "./src/a.ts")
+    );
+    assert!(!edit("Edit(*.ts)", "a.rs") && !edit("Edit(/src/*.ts)", "lib/a.ts") && !edit("Bash(ls)", "a"));
+    assert!(edit("Edit", "a") && !edit("Read", "a") && !edit("Edit(*.ts)", "../a.rs"));
+    assert!(matches("mcp__db__*", "mcp__db__query", json!({})) && !matches("mcp__db", "mcp__dbs__query", json!({})));
+    // Nothing that is about no call can match one.
+    let hook = json!({ "type": "command", "command": "x", "if": "Bash" });
+    assert_eq!(one("Stop", &hook).faults, ["Stop (it has a condition `if`, and the event is about no call)"]);
+    assert_eq!(one("PreToolUse", &hook).hooks.len(), 1);
 }
 
 #[test]

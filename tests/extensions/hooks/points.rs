@@ -9,10 +9,10 @@ use steersman_base::event::Event;
 use steersman_base::id::AgentId;
 use steersman_base::message::Arguments;
 use steersman_core::approval::{
-    Act, Answerer, Approvals, Asker, CallPermission, CommandAct, Mode, Policy, Rules, Sandboxed, WriteAct,
+    Act, Answer, Answerer, Approvals, Asker, CallPermission, CommandAct, Mode, Policy, Rules, Sandboxed, WriteAct,
 };
 use steersman_core::provider::Played;
-use steersman_core::tool::{FnTool, Parameters, Tool};
+use steersman_core::tool::{FnTool, Parameters, Tool, ToolError};
 
 use crate::support::doubles::{Gate, Rig, calls, echo, lines, run, run_queue, tool};
 
@@ -53,6 +53,11 @@ impl LoopHooks for PlayedHooks {
             HookPoint::Prompt(text) => format!("prompt {text}"),
             HookPoint::BeforeCall(call) => format!("before {}", call.name),
             HookPoint::AfterCall(call, result) => format!("after {}: {result}", call.name),
+            HookPoint::Question(call) => format!("question {}", call.name),
+            HookPoint::Notification(text) => format!("notification {text}"),
+            HookPoint::FailedCall(call, error) => format!("failed {}: {error}", call.name),
+            HookPoint::Spawned => format!("spawned {agent}"),
+            HookPoint::Ended(end) => format!("ended {end:?}"),
             HookPoint::BeforeCompaction(CompactionCause::Auto) => "compaction".to_owned(),
             HookPoint::BeforeCompaction(CompactionCause::Asked(words)) => format!("compaction {words:?}"),
             HookPoint::Answered { answer, again } => format!("answered {answer} {again}"),
@@ -349,8 +354,75 @@ async fn a_conversation_that_was_emptied_begins_again() {
     agent.run_loop("a").await.unwrap();
     agent.reset();
     agent.run_loop("b").await.unwrap();
-    let sessions: Vec<String> = hooks.asked().into_iter().filter(|name| name.starts_with("session")).collect();
-    assert_eq!(sessions, ["session Startup", "session Clear"]);
+    agent.tell_end().await;
+    let is_session = |name: &String| name.starts_with("session") || name.starts_with("ended");
+    let sessions: Vec<String> = hooks.asked().into_iter().filter(is_session).collect();
+    assert_eq!(sessions, ["session Startup", "ended Clear", "session Clear", "ended Exit"]);
+}
+
+#[tokio::test]
+async fn words_about_a_failure_stand_behind_it() {
+    let rig = Rig::new([calls(&[("c1", "look")]), Played::text("I see.")]);
+    let hooks = PlayedHooks::new(|_, point| match point {
+        HookPoint::FailedCall(..) => context("Look elsewhere."),
+        _ => HookAnswer::default(),
+    });
+    let look = FnTool::new("look", "Looks.", Parameters::build(|_| {}), |_, _| {
+        async { Err(ToolError::failed("too dark")) }.boxed()
+    });
+    let look: Arc<dyn Tool> = Arc::new(look);
+    let agent = run(rig.build(with(&rig, &hooks), [look]).await, "Go.").answered().await;
+    assert_eq!(history(&agent)[3], "tool#c1: Error: too dark\n\nLook elsewhere.");
+    assert!(hooks.asked().contains(&"failed look: Error: too dark".to_owned()), "{:?}", hooks.asked());
+}
+
+#[tokio::test]
+async fn a_question_is_told_and_hooks_answer_it_as_far_as_a_rule_of_the_user_could() {
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    for (command, said, ran) in [
+        ("cargo test", HookAnswer { permission: Some(CallPermission::Allow), ..HookAnswer::default() }, "done"),
+        ("cargo test", block("not on Monday"), "Error: "),
+        // No rule covers a chain: the user is still asked, and says no here.
+        ("a && b", HookAnswer { permission: Some(CallPermission::Allow), ..HookAnswer::default() }, "Error: "),
+    ] {
+        let rig = Rig::new([calls(&[("c1", "work")]), Played::text("I see.")]);
+        let hooks = PlayedHooks::new(move |_, point| match point {
+            HookPoint::Question(_) => said.clone(),
+            _ => HookAnswer::default(),
+        });
+        let policy = Policy { answerer: Answerer::User, root: Some(root.clone()), ..Policy::default() };
+        let approvals = Arc::new(Approvals::new(policy, Mode::Ask));
+        let cwd = root.clone();
+        let work = FnTool::new("work", "Works.", Parameters::build(|_| {}), move |_, context| {
+            let act = CommandAct {
+                command: command.to_owned(),
+                cwd: cwd.clone(),
+                timeout: std::time::Duration::from_secs(1),
+                outside: false,
+            };
+            async move { context.approve(act).await.map(|_| "done".to_owned()) }.boxed()
+        });
+        let work: Arc<dyn Tool> = Arc::new(work);
+        let agent = rig.build(with(&rig, &hooks).approvals(Arc::clone(&approvals)), [work]).await;
+        if command.contains("&&") {
+            let desk = Arc::clone(&approvals);
+            let asked = Arc::clone(&hooks);
+            tokio::spawn(async move {
+                // The hooks have been asked, and the question is still there.
+                while !asked.asked().contains(&"question work".to_owned()) {
+                    tokio::task::yield_now().await;
+                }
+                let id = desk.open().first().unwrap().id;
+                desk.answer(id, Answer::No(None)).unwrap();
+            });
+        }
+        let agent = run(agent, "Go.").answered().await;
+        let told = history(&agent)[3].clone();
+        assert!(told.starts_with(&format!("tool#c1: {ran}")), "{command}: {told}");
+        let notification = "notification The agent needs your permission to use work".to_owned();
+        assert!(hooks.asked().contains(&notification), "{:?}", hooks.asked());
+    }
 }
 
 // --- what an allow can do

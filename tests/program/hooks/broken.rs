@@ -45,7 +45,7 @@ fn what_may_have_been_a_hook_before_calls_stops_the_calls_that_it_is_for() {
         (hook(r#"{"type":"comand","command":"x"}"#), "calls of Bash"),
         (hook(r#"{"type":"prompt","prompt":"safe?"}"#), "calls of Bash"),
         (hook(r#"{"type":"command","comand":"x"}"#), "calls of Bash"),
-        (hook(r#"{"type":"command","command":"x","if":"Bash(rm *)"}"#), "calls of Bash"),
+        (hook(r#"{"type":"command","command":"x","if":"Bush(rm *)"}"#), "calls of Bash"),
         (hook(r#"{"type":"command","command":"x","timeout":"5"}"#), "calls of Bash"),
     ] {
         assert_eq!(broken(&text), [calls], "{text}");

@@ -123,7 +123,7 @@ async fn what_is_not_run_of_the_users_files_is_told_only_to_who_wants_the_rest()
     let hook = json!([{ "hooks": [{ "type": "command", "command": "ping" }] }]);
     home.put(
         ".claude/settings.json",
-        &json!({ "hooks": { "Notification": hook, "SessionEnd": hook, "Stop": hook } }).to_string(),
+        &json!({ "hooks": { "TeammateIdle": hook, "WorktreeCreate": hook, "Stop": hook } }).to_string(),
     );
     let (_, asked, notes) = home.start(FrontEnd::Screen, Answer::No(None)).await;
     assert_eq!(asked.len(), 1);

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::Approvals;
-use crate::approval::{Asker, Grant, Policy, Verdict};
+use super::{Approvals, OpenQuestion, Reply};
+use crate::approval::{ApprovalId, ApprovalSubject, Asker, Circumstances, Grant, Policy, Verdict};
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::sync::lock;
 
@@ -43,6 +43,31 @@ impl Approvals {
     pub fn permit(self: &Arc<Self>, asker: &Asker, permission: CallPermission) -> CallPermit {
         lock(&self.inner).permissions.0.insert(key(asker), permission);
         CallPermit { approvals: Arc::clone(self), asker: asker.clone() }
+    }
+}
+
+impl Approvals {
+    /// Ends an open question with a yes of a hook, where a rule of the user could have let the act run.
+    pub fn allow_asked(&self, id: ApprovalId) {
+        let mut inner = lock(&self.inner);
+        let is_allowed = |waiting: &OpenQuestion| {
+            let (Some(asker), ApprovalSubject::Act { act }) = (&waiting.request.asker, &waiting.request.subject) else {
+                return false;
+            };
+            let by_hook = Circumstances { grants: &[Grant::Call], ..inner.standing(asker) };
+            waiting.request.id == id
+                && waiting.grant.is_some()
+                && waiting.study.as_ref().is_some_and(|study| {
+                    inner.policy.is_granted(act, study, &by_hook)
+                        && inner.policy.forbids(act, study, inner.mode).is_none()
+                })
+        };
+        if let Some(at) = inner.open.iter().position(is_allowed) {
+            // Its call may be gone already; then there is nobody to tell.
+            let _ = inner.open.remove(at).sender.send(Reply::Allowed);
+            drop(inner);
+            self.changed();
+        }
     }
 }
 
