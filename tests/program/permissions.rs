@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
-use steersman::program::config::{PermissionPlaces, Permissions};
+use steersman::program::config::{ClaudeSettings, PermissionPlaces};
 use steersman_core::approval::Mode;
 use tempfile::TempDir;
 
@@ -93,7 +93,7 @@ fn what_a_project_allows_counts_once_it_is_trusted_and_what_the_user_allows_alwa
     let (first, said) = told(project(settings), &[], &calls);
     assert!(first.iter().all(|told| told.starts_with("Error: ")), "{first:?}");
     assert!(said.contains("not trusted, and therefore ignored: 1 permission; "), "{said}");
-    assert!(said.contains(".claude/settings.json: its permissions hold but for Bash(a && b) ("), "{said}");
+    assert!(said.contains(".claude/settings.json: it holds but for Bash(a && b) ("), "{said}");
     let hash = said.split("--trust-project ").nth(1).unwrap().split_whitespace().next().unwrap();
     let (second, _) = told(project(settings), &["--trust-project", hash], &calls);
     assert!(!second[0].starts_with("Error: ") && second[1].starts_with("Error: "), "{second:?}");
@@ -103,15 +103,20 @@ fn what_a_project_allows_counts_once_it_is_trusted_and_what_the_user_allows_alwa
 
 #[test]
 fn settings_that_cannot_be_read_and_may_deny_something_ask_about_everything() {
-    let calls = [("read", r#"{"path":"open.txt"}"#.to_owned())];
-    let (told, said) = told(project(r#"{"permissions": {"deny": ["Read(./secret.txt)"]}"#), &[], &calls);
+    let told_of_broken = |arguments: &[&str]| {
+        let calls = [("read", r#"{"path":"open.txt"}"#.to_owned())];
+        told(project(r#"{"permissions": {"deny": ["Read(./secret.txt)"]}"#), arguments, &calls)
+    };
+    let (told, said) = told_of_broken(&[]);
     assert!(told[0].starts_with("Error: "), "{told:?}");
     assert!(said.contains("everything is asked about"), "{said}");
+    let (told, _) = told_of_broken(&["--without-broken-hooks"]);
+    assert!(told[0].contains("pssst"), "{told:?}");
 }
 
-fn read(text: &str) -> Permissions {
+fn read(text: &str) -> ClaudeSettings {
     let at = PermissionPlaces { home: Some(Path::new("/h")), project: Path::new("/p"), cwd: Path::new("/p") };
-    Permissions::parse(text, at)
+    ClaudeSettings::parse(text, at)
 }
 
 #[test]
@@ -165,6 +170,32 @@ fn what_a_link_leads_to_is_denied_too() {
     fs::create_dir(root.join("data")).unwrap();
     std::os::unix::fs::symlink("data", root.join("link")).unwrap();
     let at = PermissionPlaces { home: None, project: &root, cwd: &root };
-    let read = Permissions::parse(r#"{"permissions": {"deny": ["Read(link/*.pem)"]}}"#, at);
+    let read = ClaudeSettings::parse(r#"{"permissions": {"deny": ["Read(link/*.pem)"]}}"#, at);
     assert!(read.rules.deny.contains(&format!("read: {}/data/*.pem", root.display())), "{read:?}");
+}
+
+#[test]
+fn variables_for_commands_come_from_the_user_and_from_a_trusted_project_but_none_that_steers_programs() {
+    let settings = |value: &str| {
+        json!({ "env": { "GREETING": value, "LD_PRELOAD": "x.so", "API_TOKEN": "t", "CLAUDE_CODE_X": "1" } })
+            .to_string()
+    };
+    let calls = [bash("echo \"$GREETING/$LD_PRELOAD/$API_TOKEN/$CLAUDE_CODE_X\"")];
+    let program = || project(&settings("hi"));
+    let (first, said) = told(program(), &["--mode", "auto"], &calls);
+    assert!(first[0].starts_with("///\n"), "{first:?}");
+    assert!(said.contains("ignored: 1 variable; ") && said.contains("env API_TOKEN ("), "{said}");
+    let hash = said.split("--trust-project ").nth(1).unwrap().split_whitespace().next().unwrap();
+    let (second, _) = told(program(), &["--mode", "auto", "--trust-project", hash], &calls);
+    assert!(second[0].starts_with("hi///\n"), "{second:?}");
+    let (own, _) = told(Program::new().file(".claude/settings.json", &settings("own")), &["--mode", "auto"], &calls);
+    assert!(own[0].starts_with("own///\n"), "{own:?}");
+}
+
+#[test]
+fn a_project_does_not_choose_the_model() {
+    let own = read(r#"{"model": "claude-opus-4-1"}"#);
+    assert_eq!(own.model.as_deref(), Some("claude-opus-4-1"));
+    let project = own.restrictions();
+    assert_eq!((project.model, project.left_out.len()), (None, 1));
 }

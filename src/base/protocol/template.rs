@@ -128,10 +128,18 @@ fn filled(text: &str, words: &str, places: Places) -> (String, bool) {
         let mut chars = behind.chars();
         let digit = chars.next().and_then(|c| c.to_digit(10)).and_then(|digit| usize::try_from(digit).ok());
         let word = digit.filter(|_| !goes_on(chars.as_str())).and_then(|digit| places.word(digit, &list));
+        let name = behind.find(|c: char| !c.is_ascii_uppercase() && !c.is_ascii_digit() && c != '_');
+        let (name, after) = behind.split_at(name.unwrap_or(behind.len()));
+        let named =
+            list.iter().filter(|_| !name.is_empty()).find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
         if let Some(word) = word {
             has_place = true;
             out.push_str(word);
             rest = chars.as_str();
+        } else if let Some(word) = named {
+            has_place = true;
+            out.push_str(word);
+            rest = after;
         } else {
             out.push('$');
             rest = behind;
@@ -155,9 +163,9 @@ fn separate(words: &str) -> Vec<String> {
     for c in words.chars() {
         match quote {
             Some(open) if c == open => quote = None,
-            None if matches!(c, '"' | '\'') && word.is_none() => {
+            None if matches!(c, '"' | '\'') && word.as_deref().is_none_or(|word| word.ends_with('=')) => {
                 quote = Some(c);
-                word = Some(String::new());
+                word.get_or_insert_default();
             }
             None if c.is_whitespace() => all.extend(word.take()),
             Some(_) | None => word.get_or_insert_default().push(c),

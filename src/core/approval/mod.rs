@@ -32,7 +32,7 @@ pub use kept::{KeptRule, RuleReach, RuleStore};
 pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict, only_reads};
 pub use request::{ApprovalRecord, FormAnswer, PlainAnswer, PlanAnswer, Refusal, Unanswered};
 pub use rules::{RuleError, Rules, right_form};
-pub use shell::{Shape, outside_arguments};
+pub use shell::{Shape, outside_arguments, steers};
 pub use steersman_base::mode::{Mode, ModeRefused, Sandboxed};
 pub use steersman_base::protocol::{
     Act, Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, CloneAct, CommandAct, Content, CustomAct,

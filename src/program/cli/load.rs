@@ -8,10 +8,11 @@ use std::sync::Arc;
 use crate::program::cli::args::Flags;
 use crate::program::cli::hooks::BrokenHooks;
 use crate::program::cli::places::UserDirectories;
-use crate::program::cli::project::{FrontEnd, ProjectOffer, restrictions};
+use crate::program::cli::project::{FrontEnd, ProjectOffer, ProjectPermissions, restrictions};
 use crate::program::cli::run_settings::{self, Setting, agents};
 use crate::program::config::{
-    Config, ConfigError, Environment, FileError, KeyPlace, Layer, PermissionPlaces, Permissions, ServerSection, parse,
+    ClaudeSettings, Config, ConfigError, Environment, FileError, KeyPlace, Layer, PermissionPlaces, ServerSection,
+    parse,
 };
 use steersman_agent::OutputSchema;
 use steersman_base::event::Envelope;
@@ -52,6 +53,8 @@ pub struct Start {
     /// The front end, which decides whether trust can be asked about.
     pub front: FrontEnd,
     pub places: UserDirectories,
+    /// What of the user's and the project's files counts for nothing, one sentence each.
+    pub left_out: Vec<String>,
     /// Whether the user's own hooks are looked for.
     pub user_hooks: bool,
     pub project_hooks: Vec<TrustedHook>,
@@ -111,12 +114,13 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         (None, Some(path)) if !flags.ignore_user_config && path.exists() => read_layer(&path, &places, &flags.set)?,
         (_, _) => layer_of(String::new(), Path::new("the command line"), &cwd, &places, &flags.set)?,
     };
+    let mut left_out = Vec::new();
     let mut of_claude = restrictions(&places, &cwd);
     if !flags.ignore_user_config {
         of_claude.extend(user_permissions(&places, &cwd));
     }
     for (named, permissions) in &of_claude {
-        places.notes.extend(permissions.left_out_line(named));
+        left_out.extend(permissions.left_out_line(named));
         file.mode = file.mode.or(permissions.mode);
     }
     let mut own_layer = flags.layer();
@@ -127,7 +131,12 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
     places.notes.extend(run_settings::add_to(&mut config, flags).map_err(LoadError::Run)?);
     for (_, permissions) in of_claude {
         config.rules = config.rules.and(permissions.rules);
+        if permissions.is_broken && !flags.without_broken_hooks {
+            config.rules.ask.push("*".to_owned());
+        }
         config.sandbox.readable.extend(permissions.directories);
+        config.sandbox.variables.extend(permissions.variables);
+        left_out.extend(permissions.model.and_then(|model| config.suggest_model(&model)));
     }
     let writable = writable(&cwd, &config);
     for key in config.keys_mut() {
@@ -153,6 +162,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         answerer,
         front,
         places,
+        left_out,
         user_hooks: !flags.ignore_user_config,
         project_hooks: Vec::new(),
         broken_hooks: if flags.without_broken_hooks { BrokenHooks::Ignored } else { BrokenHooks::StopCalls },
@@ -177,7 +187,12 @@ impl Start {
             }
         }
         self.project_hooks.extend(offer.hooks.iter().cloned());
-        self.config.rules.allow.extend(offer.permissions.iter().flat_map(|file| file.allow.iter().cloned()));
+        for ProjectPermissions { allow, variables, .. } in &offer.permissions {
+            self.config.rules.allow.extend(allow.iter().cloned());
+            for (name, value) in variables {
+                self.config.sandbox.variables.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+        }
         let Some(layer) = &offer.layer else { return };
         let rules = std::mem::take(&mut self.config.rules);
         self.config.rules = rules.and(layer.rules.clone());
@@ -191,7 +206,7 @@ impl Start {
 }
 
 /// Reads the permissions of the user's settings for Claude Code.
-fn user_permissions(places: &UserDirectories, cwd: &Path) -> Option<(String, Permissions)> {
+fn user_permissions(places: &UserDirectories, cwd: &Path) -> Option<(String, ClaudeSettings)> {
     let home = places.home.as_deref()?;
     let text = match read_own_text(&home.join(CLAUDE_SETTINGS), limits::HOOK_FILE_BYTES) {
         Ok(text) => text,
@@ -200,7 +215,7 @@ fn user_permissions(places: &UserDirectories, cwd: &Path) -> Option<(String, Per
         Err(error) => format!("\"deny\": {error}"),
     };
     let at = PermissionPlaces { home: Some(home), project: places.project.as_deref().unwrap_or(cwd), cwd };
-    Some((format!("~/{CLAUDE_SETTINGS}"), Permissions::parse(&text, at)))
+    Some((format!("~/{CLAUDE_SETTINGS}"), ClaudeSettings::parse(&text, at)))
 }
 
 /// Returns the directories in which commands of the agent can write.

@@ -46,7 +46,11 @@ pub async fn workbench(
             "each command that may write is asked about: the sandbox cannot keep it from what git and others run later ({why})"
         ));
     }
-    let environment = ChildEnvironment::new(std::env::vars_os(), &settings.pass_env, &settings.key_variables);
+    let set = |name: &OsString| name.to_str().is_some_and(|name| settings.variables.contains_key(name));
+    let set_here = settings.variables.iter().map(|(name, value)| (name.into(), value.into()));
+    let variables = std::env::vars_os().filter(|(name, _)| !set(name)).chain(set_here);
+    let passed: Vec<String> = settings.pass_env.iter().chain(settings.variables.keys()).cloned().collect();
+    let environment = ChildEnvironment::new(variables, &passed, &settings.key_variables);
     let rules = config.rules.parse().map_err(|error| StartError::Configuration(error.to_string()))?;
     let mut denied = if rules.is_empty() {
         Vec::new()

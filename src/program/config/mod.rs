@@ -32,6 +32,7 @@ use serde::Deserialize;
 
 use steersman_base::dialect::Dialect;
 use steersman_base::steering::Framing;
+use steersman_base::text::visible_line;
 use steersman_core::approval::{Mode, ModeRefused, RuleError};
 use steersman_core::control::{Spending, Staleness};
 use steersman_core::provider::{ApiKey, Streaming};
@@ -40,7 +41,7 @@ use steersman_provider::Http;
 pub use file::{FileError, parse};
 pub use layer::Layer;
 pub use mcp::{ForeignServers, ServerSection, read_claude, read_codex, read_project, to_toml};
-pub use permissions::{PermissionPlaces, Permissions};
+pub use permissions::{ClaudeSettings, PermissionPlaces};
 pub use project::ProjectLayer;
 pub use resolve::Environment;
 pub use sections::{
@@ -110,6 +111,26 @@ pub struct Config {
 }
 
 impl Config {
+    /// Takes the model that settings of Claude Code name, where nothing else names one and the server is one for it; else
+    /// says in one line why it counts for nothing.
+    pub fn suggest_model(&mut self, model: &str) -> Option<String> {
+        match &mut self.model {
+            ModelSource::Server(server) if server.model.is_none() && server.dialect == Dialect::Anthropic => {
+                if model.starts_with("claude-") {
+                    server.model = Some(model.to_owned());
+                    None
+                } else {
+                    Some(format!(
+                        "model {:?} of Claude Code's settings: name it whole, with --model",
+                        visible_line(model)
+                    ))
+                }
+            }
+            // Another model was named, or another server answers.
+            ModelSource::Server(_) | ModelSource::Embedded { .. } => None,
+        }
+    }
+
     /// Returns the HTTP clients that it asks for.
     pub fn http(&self) -> Http {
         match &self.ca_file {
@@ -145,6 +166,8 @@ pub struct SandboxSettings {
     pub added: Vec<PathBuf>,
     /// Names of environment variables that they get besides the usual ones; never one that holds a key.
     pub pass_env: Vec<String>,
+    /// Variables that they get with these values: those of settings of Claude Code.
+    pub variables: BTreeMap<String, String>,
     /// Names of the environment variables that hold keys: no child gets them, whatever else is said.
     pub key_variables: Vec<String>,
 }

@@ -1,9 +1,10 @@
-//! The `permissions` of Claude Code's settings, as rules of this program.
+//! The settings of Claude Code that count here: `permissions` as rules of this program, `env` and `model`.
 //!
 //! Pure but for where links lead. Always holds: what restricts is read widely, so that nothing that its author denied is
 //! open here, and what allows narrowly. What cannot be read is named. Source: the settings reference of Claude Code,
 //! "Permission rule syntax".
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -12,7 +13,8 @@ use crate::program::config::RuleLists;
 use steersman_base::limits;
 use steersman_base::paths::without_dots;
 use steersman_base::text::visible_line;
-use steersman_core::approval::{Mode, Rules, right_form};
+use steersman_core::approval::{Mode, Rules, right_form, steers};
+use steersman_tools::workspace::is_secret;
 
 /// The directories that paths of permissions begin at.
 #[derive(Debug, Clone, Copy)]
@@ -24,18 +26,26 @@ pub struct PermissionPlaces<'a> {
     pub cwd: &'a Path,
 }
 
-/// What the permissions of a file say.
+/// What a settings file says.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Permissions {
+pub struct ClaudeSettings {
     pub rules: RuleLists,
     /// The mode to start in.
     pub mode: Option<Mode>,
     /// Directories besides the working directory.
     pub directories: Vec<PathBuf>,
+    /// Variables for commands.
+    pub variables: BTreeMap<String, String>,
+    /// The model that answers.
+    pub model: Option<String>,
+    /// Whether it cannot be read and may deny something.
+    pub is_broken: bool,
     /// What counts for nothing here, or for something else, in a few words each.
     pub left_out: Vec<String>,
 }
 
+/// Beginnings of the names of variables that configure Claude Code itself.
+const OWN: [&str; 4] = ["ANTHROPIC_", "CLAUDE_", "DISABLE_", "MCP_"];
 /// Tools of Claude Code that read files.
 const READING: [&str; 5] = ["Read", "Grep", "Glob", "LS", "NotebookRead"];
 /// Tools of Claude Code that change files.
@@ -49,11 +59,15 @@ enum List {
     Deny,
 }
 
-impl Permissions {
+impl ClaudeSettings {
     /// Returns what of a project's permissions restricts, which needs no trust. Its other settings are named.
     #[must_use]
     pub fn restrictions(mut self) -> Self {
         self.rules.allow.clear();
+        self.variables.clear();
+        if self.model.take().is_some() {
+            self.left_out.push("model (which one answers is for your own configuration)".to_owned());
+        }
         if self.mode.take_if(|mode| *mode != Mode::Plan).is_some() {
             self.left_out.push("defaultMode (how much runs unasked is for your own configuration)".to_owned());
         }
@@ -72,7 +86,7 @@ impl Permissions {
             self.left_out.iter().take(limits::NAMED_LEFT_OUT).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = self.left_out.len().saturating_sub(limits::NAMED_LEFT_OUT);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        Some(format!("{file}: its permissions hold but for {named}{more}"))
+        Some(format!("{file}: it holds but for {named}{more}"))
     }
 
     /// Reads the text of a settings file.
@@ -81,7 +95,7 @@ impl Permissions {
             Ok(settings) => Self::read(&settings, at),
             // Nobody knows what it denies.
             Err(error) if text.contains("deny") || text.contains("\"ask\"") => Self {
-                rules: RuleLists { ask: vec!["*".to_owned()], ..RuleLists::default() },
+                is_broken: true,
                 left_out: vec![format!("it is no JSON ({error}), and may deny something: everything is asked about")],
                 ..Self::default()
             },
@@ -90,7 +104,9 @@ impl Permissions {
     }
 
     fn read(settings: &Value, at: PermissionPlaces<'_>) -> Self {
-        let mut read = Self::default();
+        let mut read =
+            Self { model: settings.get("model").and_then(Value::as_str).map(str::to_owned), ..Self::default() };
+        read.take_variables(settings.get("env"));
         let Some(permissions) = settings.get("permissions").and_then(Value::as_object) else { return read };
         for (key, value) in permissions {
             match key.as_str() {
@@ -111,6 +127,29 @@ impl Permissions {
             }
         }
         read
+    }
+
+    fn take_variables(&mut self, variables: Option<&Value>) {
+        for (name, value) in variables.and_then(Value::as_object).into_iter().flatten() {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Number(_) | Value::Bool(_) => value.to_string(),
+                Value::Null | Value::Array(_) | Value::Object(_) => {
+                    self.left_out.push(format!("env {} (it is no text)", visible_line(name)));
+                    continue;
+                }
+            };
+            // What configures that program is of no use to a command here.
+            if OWN.iter().any(|own| name.starts_with(own)) {
+                continue;
+            }
+            if name == "PATH" || steers(name) || is_secret(name) || text.contains('\0') {
+                let why = "it is a key, or makes programs run something: sandbox.pass_env passes your own";
+                self.left_out.push(format!("env {} ({why})", visible_line(name)));
+            } else {
+                self.variables.insert(name.clone(), text);
+            }
+        }
     }
 
     fn take(&mut self, list: List, value: &Value, at: PermissionPlaces<'_>) {

@@ -260,6 +260,7 @@ fn sandbox(merged: &Layer, key_variables: Vec<String>) -> Result<SandboxSettings
         writable: section.writable.unwrap_or_default(),
         added: Vec::new(),
         pass_env,
+        variables: BTreeMap::new(),
         key_variables,
     })
 }

@@ -97,7 +97,7 @@ pub(super) fn runs_others(command: &Command) -> Option<&'static str> {
 }
 
 /// Tells whether a variable makes other programs run something.
-pub(super) fn steers(name: &str) -> bool {
+pub fn steers(name: &str) -> bool {
     lists(STEERING, name) || STEERING_FAMILIES.iter().any(|family| name.starts_with(family))
 }
 

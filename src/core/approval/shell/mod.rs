@@ -23,6 +23,7 @@ use steersman_base::text;
 use lexer::Known;
 
 pub use git::outside_arguments;
+pub use indirect::steers;
 
 pub(super) use commands::{Commands, FoundCommand, commands, plain_words};
 

@@ -121,6 +121,7 @@ impl ProjectOffer {
             count(self.texts.skills.len(), "skill"),
             count(self.texts.commands.len(), "command"),
             count(self.permissions.iter().map(|file| file.allow.len()).sum(), "permission"),
+            count(self.permissions.iter().map(|file| file.variables.len()).sum(), "variable"),
             count(self.hooks.len(), "hook"),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

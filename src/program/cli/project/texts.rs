@@ -43,7 +43,7 @@ pub fn user_library(places: &UserDirectories) -> SkillLibrary {
     for directory in skills.iter().flatten() {
         library.add_user_skills(directory);
     }
-    for directory in [own("commands"), of_home(".claude/commands")].iter().flatten() {
+    for directory in [own("commands"), of_home(".claude/commands"), of_home(".codex/prompts")].iter().flatten() {
         library.add_user_commands(directory, is_command);
     }
     library
