@@ -18,7 +18,9 @@ use crate::widgets::fit::{below, put};
 use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
-use steersman_base::protocol::{ContextAct, ContextItem, ContextPart, ContextReport, ContextWish, Request};
+use steersman_base::protocol::{
+    ContextAct, ContextItem, ContextKind, ContextPart, ContextReport, ContextWish, Request,
+};
 use steersman_base::summary::{count, tokens};
 use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
@@ -151,7 +153,10 @@ impl Overlay for ContextPane {
 fn draw_row(part: &ContextPart, whole: u64, theme: &Theme, room: Rect, buffer: &mut Buffer) {
     let left = put_facts(buffer, room, wish_word(part.wish), 0, theme.accent);
     let share = part.tokens.saturating_mul(100) / whole.max(1);
-    let size = format!("{:>7} {share:>3}%  {}", format!("~{}", tokens(part.tokens)), name(part));
+    let size = match part.kind {
+        ContextKind::LeftOut => format!("{:14}{}", "", name(part)),
+        _ => format!("{:>7} {share:>3}%  {}", format!("~{}", tokens(part.tokens)), name(part)),
+    };
     put(buffer, left, &size, theme.text);
 }
 
@@ -194,13 +199,16 @@ fn wish_word(wish: Option<ContextWish>) -> &'static str {
 /// Returns the lines of the line output about an agent.
 pub fn in_words(report: &ContextReport) -> Vec<String> {
     let mut lines = vec![format!("context of {}: {}; {}", name_of(&report.agent), total(report), sums(report))];
-    for part in report.parts.iter().take(limits::LINE_ROWS) {
+    let (left_out, parts): (Vec<&ContextPart>, Vec<&ContextPart>) =
+        report.parts.iter().partition(|part| part.kind == ContextKind::LeftOut);
+    for part in parts.iter().take(limits::LINE_ROWS) {
         let wish = wish_word(part.wish);
         let wish = if wish.is_empty() { String::new() } else { format!(", {wish}") };
         lines.push(format!("~{} tokens: {}{wish}", tokens(part.tokens), name(part)));
     }
-    if let Some(more) = report.parts.len().checked_sub(limits::LINE_ROWS).filter(|more| *more > 0) {
+    if let Some(more) = parts.len().checked_sub(limits::LINE_ROWS).filter(|more| *more > 0) {
         lines.push(format!("{} smaller than these", count(more, "part")));
     }
+    lines.extend(left_out.into_iter().map(name));
     lines
 }

@@ -184,3 +184,14 @@ fn ctrl_c_ends_it_at_once() {
     // Without the signal it would wait for an answer.
     assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
 }
+
+#[test]
+fn what_counts_for_nothing_of_a_set_up_is_named() {
+    let program = doctor(&["--provider", "demo"])
+        .file(".claude/agents/README.md", "# About\n")
+        .file(".claude/settings.json", r#"{"permissions": {"allow": ["Skill(x)"]}}"#);
+    let (_, said) = checked(program);
+    for part in ["set-up: ~/.claude/settings.json: it holds but for Skill(x) (", "README.md is left out: "] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+}

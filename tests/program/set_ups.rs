@@ -203,7 +203,7 @@ fn a_hostile_project_is_read_within_bounds_and_leads_nowhere() {
         "pipe.md: is ignored: not a regular file",
         "huge.md: is larger than 262144 bytes; it is ignored",
         "bytes.md: is not UTF-8; it is ignored",
-        "agents: more than 300 files; the others are ignored",
+        "agents: more than 1000 files; the others are ignored",
     ] {
         assert!(offer.faults.iter().any(|said| said.contains(fault)), "{fault} is missing in {:#?}", offer.faults);
     }

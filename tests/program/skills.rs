@@ -279,7 +279,7 @@ fn there_is_an_end_to_how_many_files_are_read() {
     let library = home.library();
     assert_eq!(library.templates().len(), limits::SKILL_FILES);
     assert!(
-        library.warnings()[0].ends_with(": more than 300 files; the others are ignored"),
+        library.warnings()[0].ends_with(": more than 1000 files; the others are ignored"),
         "{:?}",
         library.warnings()
     );

@@ -55,6 +55,8 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         servers: ServerSetup::default(),
         hooks: HookSetup::default(),
         notes: Vec::new(),
+        left_out: Vec::new(),
+        says_left_out: true,
         listeners: vec![rig.recorder.clone()],
         resumed: None,
     }

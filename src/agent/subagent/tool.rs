@@ -83,7 +83,9 @@ impl SubAgentTool {
     ) -> Result<Self, BuildError> {
         Persona::check_all(&personas)?;
         let own: Vec<&str> = parent.tools().iter().map(|tool| tool.name()).collect();
-        personas.iter_mut().for_each(|persona| persona.inherit(&own, of_servers));
+        for persona in &mut personas {
+            persona.inherit(&own, of_servers);
+        }
         let names = Choices::new(personas.iter().map(|persona| persona.name.as_str()))?;
         let parameters = Parameters::build(|p| {
             p.required_enum("name", NAME, names);

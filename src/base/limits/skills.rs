@@ -28,7 +28,7 @@ pub const SKILL_FILES_LISTED: usize = 100;
 /// Largest custom command, or agent file, bytes.
 pub const COMMAND_FILE_BYTES: u64 = 256 * 1024;
 /// Skills, custom commands or agent files that are read below one directory.
-pub const SKILL_FILES: usize = 300;
+pub const SKILL_FILES: usize = 1_000;
 /// Depth below such a directory up to which files are looked for.
 pub const SKILL_DEPTH: usize = 5;
 /// Names that are looked at below such a directory.

@@ -75,11 +75,13 @@ pub enum ContextKind {
     Summary,
     /// Notes of the program and of hooks.
     Notes,
+    /// What of the user's and the project's files counts for nothing; in no request.
+    LeftOut,
 }
 
 impl ContextKind {
     /// All of them, in the order in which sums are listed.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Prompt,
         Self::Instructions,
         Self::Tools,
@@ -91,6 +93,7 @@ impl ContextKind {
         Self::Thoughts,
         Self::Summary,
         Self::Notes,
+        Self::LeftOut,
     ];
 
     /// Returns it in a word.
@@ -107,6 +110,7 @@ impl ContextKind {
             Self::Thoughts => "thoughts",
             Self::Summary => "summary",
             Self::Notes => "notes",
+            Self::LeftOut => "left out",
         }
     }
 }

@@ -11,13 +11,14 @@ use crate::sync::lock;
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::image::Image;
 use steersman_base::image::ImageDigest;
-use steersman_base::protocol::{ContextItem, ContextReport, ContextWish};
+use steersman_base::protocol::{ContextItem, ContextKind, ContextPart, ContextReport, ContextWish};
 
 /// The contents of the context windows of a tree.
 #[derive(Debug, Default)]
 pub struct ContextBook {
     pages: Mutex<BTreeMap<AgentId, Page>>,
     images: Mutex<Gallery>,
+    left_out: Mutex<Vec<String>>,
 }
 
 /// What is known of one agent.
@@ -35,10 +36,27 @@ impl ContextBook {
         page.report = Some(report);
     }
 
-    /// Returns what every agent that runs holds, the main agent first, with the wishes of the user.
+    /// Says what of the user's and the project's files counts for nothing, one sentence each.
+    pub fn leave_out(&self, sentences: Vec<String>) {
+        *lock(&self.left_out) = sentences;
+    }
+
+    /// Returns what every agent that runs holds, the main agent first, with the wishes of the user; with what is left out
+    /// behind what the main agent holds.
     pub fn reports(&self) -> Vec<ContextReport> {
+        let left_out = lock(&self.left_out).clone();
+        let part = |name: &String| ContextPart {
+            kind: ContextKind::LeftOut,
+            name: name.clone(),
+            tokens: 0,
+            item: None,
+            wish: None,
+        };
         let with_wishes = |page: &Page| {
             let mut report = page.report.clone()?;
+            if report.agent.is_main() {
+                report.parts.extend(left_out.iter().map(part));
+            }
             for part in &mut report.parts {
                 part.wish = part.item.as_ref().and_then(|item| page.wishes.get(item)).copied();
             }

@@ -25,6 +25,7 @@ fn list(flags: &Flags) -> Result<Exit, String> {
     let mut start = load(flags, FrontEnd::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
     let workspace = Workspace::new(&start.cwd).map_err(|error| format!("cannot work here: {error}"))?;
     let mut warnings = start.places.notes.clone();
+    warnings.extend(start.left_out.iter().cloned());
     let runtime = runtime().map_err(|error| no_threads(&error))?;
     // Network access of commands depends on the sandbox.
     let bench = runtime.block_on(workbench(&start.config, &start.places, &start.cwd, &mut warnings));

@@ -7,7 +7,7 @@ use crate::program::cli::first_start::look;
 use crate::program::cli::hooks::{HookSearch, all, broken_guards, trusted_of_user};
 use crate::program::cli::load::{Start, writable};
 use crate::program::cli::project::{
-    FrontEnd, KeptRules, ProjectOffer, adopted, relied_on, trusted, user_agents, user_library,
+    FrontEnd, KeptRules, ProjectOffer, TrustQuestion, adopted, relied_on, trusted, user_agents, user_library,
 };
 use crate::program::cli::sources::{registry_or_bundled, sources};
 use crate::program::cli::workbench::workbench;
@@ -45,7 +45,9 @@ pub async fn setup(
     let mut skills = user_library(&start.places);
     // A preliminary policy, enough for the questions below.
     approvals.configure(Policy { answerer: start.answerer, ..Policy::default() }, start.config.mode);
-    let offer = trusted(start.front, &start.places, start.trust.as_deref(), &approvals, &mut notes).await;
+    let mut left_out = std::mem::take(&mut start.left_out);
+    let asked = TrustQuestion { front: start.front, places: &start.places, trust: start.trust.as_deref() };
+    let offer = trusted(asked, &approvals, &mut notes, &mut left_out).await;
     if let Some(offer) = &offer {
         start.adopt(offer);
         adopted(offer, &mut roster, &mut skills);
@@ -132,6 +134,8 @@ pub async fn setup(
         servers,
         hooks,
         notes,
+        left_out,
+        says_left_out: start.front == FrontEnd::Exec,
         listeners,
         resumed: start.resumed,
     })

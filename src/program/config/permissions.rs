@@ -116,7 +116,7 @@ impl ClaudeSettings {
                 "defaultMode" => match value.as_str().map(mode) {
                     Some(Ok(mode)) => read.mode = mode,
                     Some(Err(())) | None => {
-                        read.left_out.push(format!("defaultMode {} (--mode or mode says it)", shown(value)))
+                        read.left_out.push(format!("defaultMode {} (--mode or mode says it)", shown(value)));
                     }
                 },
                 "additionalDirectories" => {

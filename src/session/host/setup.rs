@@ -22,8 +22,9 @@ use steersman_base::error::BuildError;
 use steersman_base::event::{Event, SCHEMA};
 use steersman_base::protocol::{HookStatus, PromptTemplate};
 use steersman_base::steering::Framing;
+use steersman_base::summary::count;
 use steersman_core::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
-use steersman_core::control::{Controls, OnExhausted, Spending, StepLimit};
+use steersman_core::control::{ContextBook, Controls, OnExhausted, Spending, StepLimit};
 use steersman_core::listener::{Listener, ListenerList};
 use steersman_core::provider::{ChatTransport, Connector, Streaming};
 use steersman_core::tool::{Outputs, ToolScope, ToolSource};
@@ -88,6 +89,10 @@ pub struct Setup {
     pub hooks: HookSetup,
     /// Sentences for the user about how the setup was found out (which model was taken, …).
     pub notes: Vec<String>,
+    /// What of the user's and the project's files counts for nothing, one sentence each.
+    pub left_out: Vec<String>,
+    /// Whether that is said at the start, or counted there and listed with what fills the context window.
+    pub says_left_out: bool,
     /// Who gets the events, besides the mailbox of a screen.
     pub listeners: Vec<Arc<dyn Listener>>,
     /// What the session goes on with, when an earlier process began it.
@@ -201,8 +206,9 @@ impl Setup {
             .await?;
         let replaced = resumed.hand_over(&mut agent, handle.continuations());
         notes.extend(replaced.and_then(|before| changed_prompt(&before, agent.system_prompt(), &context.files)));
-        notes.extend(roster.warnings().iter().cloned());
-        notes.extend(self.skills.warnings().iter().cloned());
+        let warnings = roster.warnings().iter().chain(self.skills.warnings()).cloned();
+        let left_out = self.left_out.into_iter().chain(warnings).collect();
+        notes.extend(say_left_out(left_out, self.says_left_out, handle.context()));
         let templates = self.skills.templates();
         Ok(Built { agent, guards, sources: self.sources, servers, shell, templates, known_hooks, notes })
     }
@@ -218,6 +224,16 @@ fn shell(handle: &Handle, workbench: &Workbench, pools: &Pools, directory: PathB
         crew: Arc::clone(handle.crew()),
         runtime: tokio::runtime::Handle::current(),
     }
+}
+
+/// Returns what is said at the start about what counts for nothing: all of it, or how much there is in the list of contexts.
+fn say_left_out(sentences: Vec<String>, says_all: bool, context: &ContextBook) -> Vec<String> {
+    if says_all || sentences.is_empty() {
+        return sentences;
+    }
+    let number = count(sentences.len(), "note");
+    context.leave_out(sentences);
+    vec![format!("{number} on what of your set-up does not count as it is: /context lists them")]
 }
 
 /// Returns the event with which a session begins.

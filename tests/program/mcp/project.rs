@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustix::fs::{CWD, Mode as FileMode, mkfifoat};
 use serde_json::json;
 use steersman::program::cli::places::UserDirectories;
-use steersman::program::cli::project::{FrontEnd, ProjectOffer, TrustRecord, trusted};
+use steersman::program::cli::project::{FrontEnd, ProjectOffer, TrustQuestion, TrustRecord, trusted};
 use steersman_base::limits;
 use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use tempfile::TempDir;
@@ -55,7 +55,8 @@ impl Project {
                 desk.answer(request.id, answer.clone());
             }
         }));
-        let offer = trusted(FrontEnd::Screen, &self.places, None, &approvals, &mut Vec::new()).await;
+        let question = TrustQuestion { front: FrontEnd::Screen, places: &self.places, trust: None };
+        let offer = trusted(question, &approvals, &mut Vec::new(), &mut Vec::new()).await;
         let asked = asked.lock().unwrap().clone();
         (offer.is_some_and(|offer| offer.servers.len() == 2), asked)
     }

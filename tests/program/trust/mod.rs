@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use steersman::program::cli::places::UserDirectories;
-use steersman::program::cli::project::{FrontEnd, ProjectOffer, trusted};
+use steersman::program::cli::project::{FrontEnd, ProjectOffer, TrustQuestion, trusted};
 use steersman::program::config::ProjectLayer;
 use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use tempfile::TempDir;
@@ -84,7 +84,10 @@ impl Project {
             }
         }));
         let mut notes = Vec::new();
-        let offer = trusted(FrontEnd::Screen, &self.places, None, &approvals, &mut notes).await;
+        let mut left_out = Vec::new();
+        let question = TrustQuestion { front: FrontEnd::Screen, places: &self.places, trust: None };
+        let offer = trusted(question, &approvals, &mut notes, &mut left_out).await;
+        notes.append(&mut left_out);
         let asked = asked.lock().unwrap().clone();
         (offer, asked, notes)
     }
@@ -202,7 +205,8 @@ async fn a_standing_yes_does_not_trust() {
     for answerer in [Answerer::Yes, Answerer::Nobody] {
         let approvals = Approvals::new(Policy { answerer, ..Policy::default() }, Mode::AutoWithoutSandbox);
         let mut notes = Vec::new();
-        assert!(trusted(FrontEnd::Screen, &project.places, None, &approvals, &mut notes).await.is_none());
+        let question = TrustQuestion { front: FrontEnd::Screen, places: &project.places, trust: None };
+        assert!(trusted(question, &approvals, &mut notes, &mut Vec::new()).await.is_none());
         assert!(notes[0].starts_with("not trusted"), "{notes:?}");
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use steersman_base::event::{Delivery, Envelope, Event};
 use steersman_base::id::AgentId;
+use steersman_base::protocol::ContextKind;
 use steersman_core::listener::Listener;
 use steersman_core::provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
 use steersman_session::host::{self, Command, Handle, LastRun, Notice, Post, Setup, WorkerState};
@@ -278,4 +279,20 @@ async fn a_compaction_is_stopped_like_a_turn_and_the_next_text_starts_one() {
     ship.send("d");
     assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(conversation(&ship).len(), 7, "nothing was taken out");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_left_out_is_counted_at_the_start_and_named_beside_what_fills_the_window() {
+    let (rig, dir) = (Rig::new([Played::text("One.")]), TempDir::new().unwrap());
+    let left_out = vec!["a.md is left out: it has no name".to_owned()];
+    let setup = Setup { left_out, says_left_out: false, ..setup(&rig, &dir) };
+    let host = host::start(&tokio::runtime::Handle::current(), setup);
+    let mut ship = Ship { rig, host, dir };
+    ship.send("a");
+    assert_eq!(ship.settled().await, LastRun::Answered);
+    let reports = ship.host.handle().context().reports();
+    let parts = reports.iter().flat_map(|report| &report.parts);
+    let names: Vec<&str> =
+        parts.filter(|part| part.kind == ContextKind::LeftOut).map(|part| part.name.as_str()).collect();
+    assert_eq!(names, ["a.md is left out: it has no name"]);
 }

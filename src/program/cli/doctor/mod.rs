@@ -15,11 +15,12 @@ use std::io::{self, Write as _};
 use crate::program::cli::args::Flags;
 use crate::program::cli::exit::Exit;
 use crate::program::cli::load::{Start, load};
-use crate::program::cli::project::{FrontEnd, KeptRules};
+use crate::program::cli::project::{FrontEnd, KeptRules, ProjectOffer, user_agents, user_library};
 use crate::program::cli::sources::registry;
 use crate::program::cli::workbench::wanted_sandbox;
 use crate::program::cli::{keys, signals, with_runtime};
 use crate::program::config::{ConfigError, KeyPlace, ModelSource, Server, Service};
+use steersman_agent::subagent::Roster;
 use steersman_base::text::visible_line;
 use steersman_core::approval::Answerer;
 use steersman_core::provider::ApiKey;
@@ -78,6 +79,9 @@ fn configuration(start: &Start, flags: &Flags, report: &mut Report) {
     for note in &start.places.notes {
         report.note("configuration", note);
     }
+    for sentence in left_out(start) {
+        report.note("set-up", &sentence);
+    }
     for (name, profile) in &start.config.profiles {
         if let Err(error) = profile {
             report.problem("configuration", &format!("the profile {name}: {error}"), todo_about(error));
@@ -96,6 +100,18 @@ fn configuration(start: &Start, flags: &Flags, report: &mut Report) {
     if let Err(sentence) = registry(&start.config, start.places.config.as_deref()) {
         report.problem("configuration", &sentence, "correct the file, or remove it: then the bundled figures are used");
     }
+}
+
+/// Returns what of the user's and the project's files counts for nothing.
+fn left_out(start: &Start) -> Vec<String> {
+    let mut sentences = start.left_out.clone();
+    let mut roster = Roster::bundled().unwrap_or_default();
+    user_agents(start, &mut roster);
+    let library = user_library(&start.places);
+    sentences.extend(roster.warnings().iter().chain(library.warnings()).cloned());
+    let offer = start.places.project.as_deref().and_then(|root| ProjectOffer::read(root, &start.places.below));
+    sentences.extend(offer.into_iter().flat_map(|offer| offer.faults));
+    sentences
 }
 
 /// Reports the sandbox of commands, and why no better one works.

@@ -64,18 +64,27 @@ pub fn known(places: &UserDirectories, trust: Option<&str>, notes: &mut Vec<Stri
     }
 }
 
-/// Returns the project's files if the user trusts them, asking on the screen; sentences go to `notes`.
+/// Whose trust is asked about, and by whom.
+#[derive(Debug, Clone, Copy)]
+pub struct TrustQuestion<'a> {
+    pub front: FrontEnd,
+    pub places: &'a UserDirectories,
+    /// The hash of files that are trusted for this run.
+    pub trust: Option<&'a str>,
+}
+
+/// Returns the project's files if the user trusts them, asking on the screen; sentences go to `notes`, those about what of
+/// the files counts for nothing to `left_out`.
 pub async fn trusted(
-    front: FrontEnd,
-    places: &UserDirectories,
-    trust: Option<&str>,
+    TrustQuestion { front, places, trust }: TrustQuestion<'_>,
     approvals: &Approvals,
     notes: &mut Vec<String>,
+    left_out: &mut Vec<String>,
 ) -> Option<ProjectOffer> {
     if front == FrontEnd::Exec {
         return known(places, trust, notes);
     }
-    let (offer, record) = match look(places, notes)? {
+    let (offer, record) = match look(places, left_out)? {
         ProjectTrust::Trusted(offer) => return Some(offer),
         ProjectTrust::Unknown(offer, record) => (offer, record),
     };
