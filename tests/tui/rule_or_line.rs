@@ -56,12 +56,13 @@ fn as_a_rule_it_writes_no_file() {
 }
 
 #[test]
-fn as_a_line_it_is_a_rule_too_and_the_status_line_says_what_became_of_it() {
+fn as_a_line_it_is_a_rule_too_and_the_transcript_says_what_became_of_it() {
     let mut stage = asked("# always use tabs");
     stage.keys("2<enter>");
     assert_eq!((rules(&stage), added(&stage)), (vec!["always use tabs"], vec!["- always use tabs"]));
     let line = "- always use tabs".to_owned();
     stage.tell(Msg::Post(Post::Reply(Reply::InstructionAdded { line, outcome: Ok(()) })));
+    stage.wait(60_000);
     assert!(stage.screen().contains("AGENTS.md has a new line: - always use tabs"), "{}", stage.screen());
     let line = "- always use tabs".to_owned();
     stage.tell(Msg::Post(Post::Reply(Reply::InstructionAdded { line, outcome: Err("it is a link".to_owned()) })));

@@ -12,7 +12,8 @@ use steersman_session::fold::rule_scope_words;
 pub fn added(line: &str, outcome: Result<(), String>) -> PaneEffect {
     let line = visible_line(line);
     match outcome {
-        Ok(()) => PaneEffect::Say(format!("AGENTS.md has a new line: {line}")),
+        // The rule that is sent too takes the status line.
+        Ok(()) => PaneEffect::Note(AgentId::main(), format!("AGENTS.md has a new line: {line}")),
         Err(why) => PaneEffect::Reply(format!("AGENTS.md is as it was: {why}. The line was: {line}")),
     }
 }
