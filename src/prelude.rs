@@ -254,6 +254,41 @@
 //! # }
 //! ```
 //!
+//! ## A host that answers approvals
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mail = FnTool::new("mail", "Sends a mail.", Parameters::default(), |_, cx| async move {
+//!     cx.approve(CustomAct::new("mail", "send a mail", "to Ada: hello")).await?;
+//!     Ok("sent")
+//! });
+//! // Questions wait for this host.
+//! let approvals = Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask);
+//! let model = ScriptedProvider::new([Played::call("mail", "{}"), Played::text("It is not sent.")]);
+//! let builder = Agent::with_provider(model.clone(), "You write.").tool(mail).approvals(Arc::new(approvals));
+//! let mut running = RunningAgent::start(builder).await?;
+//! running.send("Greet Ada.")?;
+//! while let Some(envelope) = running.next_event().await {
+//!     match envelope.event {
+//!         Event::Question { id, question, detail, .. } => {
+//!             println!("{question}\n{}", detail.unwrap_or_default());
+//!             // `Answer::Once` is a yes, `Answer::Session` one for all of its kind.
+//!             running.approvals().answer(id.parse()?, Answer::No(Some("not today".to_owned())));
+//!         }
+//!         Event::TurnEnded { .. } => break,
+//!         _ => {}
+//!     }
+//! }
+//! assert!(model.requests()[1].messages[3].content().contains("not today"));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ## Events in memory
 //!
 //! ```

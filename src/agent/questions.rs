@@ -1,7 +1,7 @@
 //! The events that record questions of tools and their answers.
 
 use steersman_base::event::Event;
-use steersman_core::approval::{Answer, ApprovalId, ApprovalRecord};
+use steersman_core::approval::{Answer, ApprovalRecord};
 
 /// Returns the event that records what was asked or answered.
 pub(super) fn event(record: ApprovalRecord) -> Event {
@@ -10,7 +10,7 @@ pub(super) fn event(record: ApprovalRecord) -> Event {
             let rule = request.rule.map(|rule| rule.text);
             let call = request.asker.map(|asker| asker.call);
             let (question, detail) = request.subject.words();
-            Event::Question { id: name(request.id), question, detail, call, offer: request.session, rule }
+            Event::Question { id: request.id.to_string(), question, detail, call, offer: request.session, rule }
         }
         ApprovalRecord::Answered(id, answer) => {
             let (answer, words) = match answer {
@@ -22,7 +22,7 @@ pub(super) fn event(record: ApprovalRecord) -> Event {
                 Answer::Filled(_) => ("filled", None),
                 Answer::No(words) => ("no", words),
             };
-            Event::Answer { id: name(id), answer: answer.to_owned(), words }
+            Event::Answer { id: id.to_string(), answer: answer.to_owned(), words }
         }
         ApprovalRecord::Kept(rule, Ok(())) => Event::Notice {
             text: format!("kept for {}: {rule}; /rules on the screen lists and removes rules", rule.reach().words()),
@@ -30,14 +30,12 @@ pub(super) fn event(record: ApprovalRecord) -> Event {
         ApprovalRecord::Kept(rule, Err(why)) => {
             Event::Notice { text: format!("{rule} is allowed in this session only, it could not be kept: {why}") }
         }
-        ApprovalRecord::Allowed(id) => Event::Answer { id: name(id), answer: "allowed".to_owned(), words: None },
+        ApprovalRecord::Allowed(id) => Event::Answer { id: id.to_string(), answer: "allowed".to_owned(), words: None },
         ApprovalRecord::Denied(id, why) => {
-            Event::Answer { id: name(id), answer: "denied".to_owned(), words: Some(why) }
+            Event::Answer { id: id.to_string(), answer: "denied".to_owned(), words: Some(why) }
         }
-        ApprovalRecord::Withdrawn(id) => Event::Answer { id: name(id), answer: "withdrawn".to_owned(), words: None },
+        ApprovalRecord::Withdrawn(id) => {
+            Event::Answer { id: id.to_string(), answer: "withdrawn".to_owned(), words: None }
+        }
     }
-}
-
-fn name(id: ApprovalId) -> String {
-    format!("approval {}", id.0)
 }

@@ -1,5 +1,9 @@
 //! A question about an act, and what can be answered.
 
+use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -8,10 +12,28 @@ use crate::plan::Plan;
 use crate::protocol::{Act, FormField, form_words};
 use crate::summary::calls_made;
 
-/// The number of one approval request of the session.
+/// The number of one approval request of the session. As text it is the id of the events `question` and `answer`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ApprovalId(pub u64);
+
+/// What stands before the number in an event's id.
+const ID_PREFIX: &str = "approval ";
+
+impl fmt::Display for ApprovalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{ID_PREFIX}{}", self.0)
+    }
+}
+
+impl FromStr for ApprovalId {
+    type Err = ParseIntError;
+
+    /// Reads the id of an event, or the number alone.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.strip_prefix(ID_PREFIX).unwrap_or(text).parse().map(Self)
+    }
+}
 
 /// The call that wants to act.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
