@@ -3,6 +3,7 @@
 //! A feature for each crate brings what stands on it, so that the tests of a crate are built without those above it.
 
 #![allow(missing_docs, clippy::missing_panics_doc, clippy::missing_errors_doc)] // Panics are how tests fail.
+#![allow(clippy::return_self_not_must_use, clippy::new_without_default)] // It is used by tests alone.
 
 use std::path::{Path, PathBuf};
 

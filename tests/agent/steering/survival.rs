@@ -109,8 +109,11 @@ fn read_of(messages: &[Message], words: &str) -> Text {
     texts(messages).into_iter().find(|text| text.words == words).unwrap_or_else(|| panic!("{words} is not there"))
 }
 
+/// Says why a server would refuse a body.
+type Violation = fn(&Value) -> Option<String>;
+
 /// The other dialects, each with what says why its servers would refuse a body.
-const DIALECTS: [(&str, fn(&Value) -> Option<String>); 3] =
+const DIALECTS: [(&str, Violation); 3] =
     [("anthropic", messages::violation), ("openai-responses", items::violation), ("gemini", contents::violation)];
 
 /// What every dialect says of a request.
