@@ -456,11 +456,11 @@ fn auto_is_refused_without_a_sandbox_and_the_key_never_comes_to_what_is_chosen_b
     assert_eq!((bare.mode(), bare.next_mode()), (Mode::AutoEdit, Mode::ReadOnly));
     let desk = desk(Answerer::User);
     let mut seen = vec![desk.mode()];
-    for _ in 0..4 {
+    for _ in 0..5 {
         desk.set_mode(desk.next_mode()).unwrap();
         seen.push(desk.mode());
     }
-    assert_eq!(seen, [Mode::Ask, Mode::AutoEdit, Mode::Auto, Mode::ReadOnly, Mode::Ask]);
+    assert_eq!(seen, [Mode::Ask, Mode::AutoEdit, Mode::Auto, Mode::ReadOnly, Mode::Plan, Mode::Ask]);
 }
 
 // X7: the fingerprint covers everything that the carrying out depends on.
