@@ -270,6 +270,6 @@ fn of_too_many_personas_the_first_are_used_and_it_is_said() {
     }
     let output = program.args(["personas"]).output_within(PATIENCE);
     assert_eq!(exit_code(&output), 0);
-    assert!(stderr(&output).contains("more than 300 files; the others are ignored"), "{}", stderr(&output));
-    assert!(stdout(&output).contains("p299") && !stdout(&output).contains("p300"));
+    assert!(stderr(&output).contains("more than 1000 files; the others are ignored"), "{}", stderr(&output));
+    assert!(stdout(&output).contains("p999") && !stdout(&output).contains("p1000"));
 }
