@@ -1,7 +1,7 @@
 //! What this machine cannot test: said at the end of a run, and a failure where nothing may be left out.
 //!
 //! With `STEERSMAN_TEST_NO_SKIP=1` whatever a package brings must be there. What only the machine has, its kernel or the
-//! container around it, may still be missing: those exceptions are listed in [`Need::is_the_machines`] and nowhere else.
+//! container around it, may still be missing: those exceptions are listed in `Need::is_the_machines` and nowhere else.
 
 use std::io::Write as _;
 use std::process::{ChildStdin, Command, Stdio};
