@@ -7,7 +7,7 @@ use steersman_base::plan::{
 };
 use steersman_core::control::{Plans, Shift};
 
-use crate::support::plans::{add, mark};
+use crate::support::plan_edits::{add, mark};
 
 fn plan(texts: &[&str]) -> Plan {
     let mut plan = Plan::default();

@@ -45,6 +45,7 @@ pub mod messages;
 pub mod paced;
 #[cfg(feature = "tui")]
 pub mod picture;
+pub mod plan_edits;
 #[cfg(feature = "agent")]
 pub mod plans;
 pub mod png;

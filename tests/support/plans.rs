@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use steersman_agent::Agent;
 use steersman_base::id::AgentId;
-use steersman_base::plan::{PlanEdit, StepState};
+use steersman_base::plan::PlanEdit;
 use steersman_base::steering::Framing;
 use steersman_core::control::Plans;
 use steersman_core::provider::Played;
@@ -12,6 +12,7 @@ use steersman_core::tool::Tool;
 use steersman_tools::PlanTool;
 
 use crate::doubles::Rig;
+pub use crate::plan_edits::{add, mark};
 
 /// Builds the agent of a rig with frames, the tool and these other ones.
 pub async fn planning(rig: &Rig, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> (Agent, Arc<Plans>) {
@@ -32,12 +33,4 @@ pub fn writes(id: &str, steps: &[(&str, &str)]) -> Played {
 /// Carries out a change of the user of the main agent's plan.
 pub fn edit(plans: &Plans, edit: &PlanEdit) {
     plans.edit(&AgentId::main(), edit, None).unwrap();
-}
-
-pub fn add(text: &str, after: Option<&str>) -> PlanEdit {
-    PlanEdit::Add { text: text.to_owned(), after: after.map(Into::into) }
-}
-
-pub fn mark(step: &str, state: StepState) -> PlanEdit {
-    PlanEdit::Mark { step: step.into(), state }
 }
