@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the stories that depend on the order of threads and processes again and again on a machine that is too busy:
+# Runs the tests that depend on the order of threads and processes again and again on a machine that is too busy:
 # those on a terminal, those of random lives, those of the queue under every order of its threads, and those of attackers.
 # Stops at the first failure and keeps its output.
 #
-#     tests/repeat.sh [ROUNDS [FILTER]]      30 rounds of all; FILTER is part of the name of a story
+#     tests/repeat.sh [ROUNDS [FILTER]]      30 rounds of all; FILTER is part of the name of a test
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-30}
@@ -11,7 +11,7 @@ filter=${2:-}
 # Built apart and optimized a little: the random lives compute most of their time.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/repeat} CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0
 output=${REPEAT_OUTPUT:-$CARGO_TARGET_DIR/repeat.log}
-# The tests of each crate; of these only the modules with random stories run, as libtest names them.
+# The tests of each crate; of these only the modules with random tests run, as libtest names them.
 crates=(base core provider tools agent extensions session tui program)
 random() { (cd "tests/$1" && grep -rl 'proptest!' . | sed 's|^\./||; s|/mod\.rs$||; s|\.rs$||; s|/|::|g; s|$|::|'); }
 

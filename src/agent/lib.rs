@@ -5,37 +5,37 @@
 //!
 //! # Where things are
 //!
-//! - one turn: reply, batch, boundary; messages that wait when it ends: `run_loop.rs`; stories: `agent.rs`,
+//! - one turn: reply, batch, boundary; messages that wait when it ends: `run_loop.rs`; tests: `agent.rs`,
 //!   `injection.rs`, `next_turn.rs`
-//! - clean-up when the future of a turn or a construction is dropped: `on_drop.rs`, `finalizers.rs`; stories:
+//! - clean-up when the future of a turn or a construction is dropped: `on_drop.rs`, `finalizers.rs`; tests:
 //!   `dropped.rs`, `lifecycle.rs`
-//! - deliver now: what a message interrupts, and how fast: `reply.rs`, `batch.rs`; stories: `deliver_now.rs`,
+//! - deliver now: what a message interrupts, and how fast: `reply.rs`, `batch.rs`; tests: `deliver_now.rs`,
 //!   `tests/bench/deliver_now.rs`
-//! - how a text enters: `deliver.rs`; the frame around it, and how that is read back: `src/core/frame.rs`; rules that the model is told: `rules.rs`; stories:
+//! - how a text enters: `deliver.rs`; the frame around it, and how that is read back: `src/core/frame.rs`; rules that the model is told: `rules.rs`; tests:
 //!   `steering/mod.rs`
 //! - the plan: what the model is told of the user's changes, and of the mode in which a plan is accepted first: `plan.rs`;
-//!   stories: `plan/told.rs`, `tests/session/plan_mode.rs`
+//!   tests: `plan/told.rs`, `tests/session/plan_mode.rs`
 //! - texts that wait for a condition: what the queue is told of the run: `conditions.rs`; the queue's side:
-//!   `src/core/control/interloper/conditions.rs`; stories: `tests/session/conditions.rs`
-//! - receipts: where a message was delivered, when the model saw it: `run_loop.rs`, `reply.rs`; stories: `receipts.rs`
-//! - tool calls side by side, in order, after a cut reply: `batch.rs`; stories: `tools_parallel.rs`
+//!   `src/core/control/interloper/conditions.rs`; tests: `tests/session/conditions.rs`
+//! - receipts: where a message was delivered, when the model saw it: `run_loop.rs`, `reply.rs`; tests: `receipts.rs`
+//! - tool calls side by side, in order, after a cut reply: `batch.rs`; tests: `tools_parallel.rs`
 //! - compaction: what is removed from a long conversation, and what always stays: `compaction/mod.rs`,
-//!   `history/older.rs`, `history/kept.rs`; stories: `compaction/mod.rs`, `compaction/triggers.rs`,
+//!   `history/older.rs`, `history/kept.rs`; tests: `compaction/mod.rs`, `compaction/triggers.rs`,
 //!   `compaction/requested.rs`, `compaction/random_histories.rs`, `steering/survival.rs`
 //! - the user's texts of a conversation, the task, what became of each: `history/texts.rs`
-//! - the size of a conversation: counted, guessed, impossible counts: `context_size.rs`; stories: `context_size.rs`
-//! - hooks: where the loop asks them, what follows: `hooks.rs`, `src/extensions/hooks`; stories: `tests/extensions/hooks/mod.rs`
-//! - what fills the window, results that are taken out or pinned: `context_report.rs`, `history/older.rs`; stories:
+//! - the size of a conversation: counted, guessed, impossible counts: `context_size.rs`; tests: `context_size.rs`
+//! - hooks: where the loop asks them, what follows: `hooks.rs`, `src/extensions/hooks`; tests: `tests/extensions/hooks/mod.rs`
+//! - what fills the window, results that are taken out or pinned: `context_report.rs`, `history/older.rs`; tests:
 //!   `tests/tui/context_pane.rs`
-//! - ids of tool calls that servers reuse: `call_ids.rs`; stories: `call_ids.rs`
-//! - a history that cannot be sent invalid: `history.rs`; stories: `history/mod.rs`
-//! - the rescue when the steps are used up: `synthesizer.rs`, `src/core/control/step_limit.rs`; stories:
+//! - ids of tool calls that servers reuse: `call_ids.rs`; tests: `call_ids.rs`
+//! - a history that cannot be sent invalid: `history/mod.rs`; tests: `history.rs`
+//! - the rescue when the steps are used up: `synthesizer.rs`, `src/core/control/step_limit.rs`; tests:
 //!   `synthesizer.rs`, `tests/core/flag_and_budget.rs`
-//! - building and closing an agent, extensions, finalizers: `builder.rs`, `builder_parts.rs`, `finalizers.rs`; stories:
+//! - building and closing an agent, extensions, finalizers: `builder.rs`, `builder_parts.rs`, `finalizers.rs`; tests:
 //!   `building.rs`, `lifecycle.rs`, `library/`
-//! - `on`, `reset`, `max_turns`: `subscribe.rs`; stories: `truffle.rs`
-//! - an answer that must match a schema: `output_schema.rs`; stories: `tests/program/headless/output_schema.rs`
-//! - replies: deltas, cut and empty ones: `reply.rs`; stories: `replies.rs`
+//! - `on`, `reset`, `max_turns`: `subscribe.rs`; tests: `truffle.rs`
+//! - an answer that must match a schema: `output_schema.rs`; tests: `tests/program/headless/output_schema.rs`
+//! - replies: deltas, cut and empty ones: `reply.rs`; tests: `replies.rs`
 
 mod agent_notes;
 mod batch;

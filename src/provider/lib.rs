@@ -4,34 +4,34 @@
 //!
 //! # Where things are
 //!
-//! - one request over HTTP, from sending to the whole reply: `http_provider.rs`, `wire.rs`; stories: `wire.rs`
-//! - server-sent events, and one reply out of many chunks: `sse.rs`, `chat/assemble.rs`; stories: `sse.rs`,
+//! - one request over HTTP, from sending to the whole reply: `http_provider.rs`, `wire.rs`; tests: `wire.rs`
+//! - server-sent events, and one reply out of many chunks: `sse.rs`, `chat/assemble.rs`; tests: `sse.rs`,
 //!   `assemble.rs`, `assemble_calls.rs`
-//! - the same stream in every encoding and chunking: `sse.rs`, `wire.rs`; stories: `equivalence/mod.rs`,
+//! - the same stream in every encoding and chunking: `sse.rs`, `wire.rs`; tests: `equivalence/mod.rs`,
 //!   `equivalence/streams.rs`, `tests/fuzz/src/lib.rs`
-//! - retries, Retry-After; a wait that is asked about: `retry.rs`, `src/agent/long_wait.rs`; stories: `retry.rs`,
+//! - retries, Retry-After; a wait that is asked about: `retry.rs`, `src/agent/long_wait.rs`; tests: `retry.rs`,
 //!   `tests/agent/long_wait.rs`
-//! - every way a server fails, over every dialect: `http_provider.rs`, `incoming.rs`; stories: `tests/agent/faults/mod.rs`,
+//! - every way a server fails, over every dialect: `http_provider.rs`, `incoming.rs`; tests: `tests/agent/faults/mod.rs`,
 //!   `tests/agent/faults/http2.rs`, `tests/agent/faults/real_servers.rs`
-//! - why no server is reached; TLS, proxies, authorities: `unreachable.rs`, `http.rs`, `src/provider/tls.rs`; stories: `tests/agent/faults/tls.rs`,
+//! - why no server is reached; TLS, proxies, authorities: `unreachable.rs`, `http.rs`, `src/provider/tls.rs`; tests: `tests/agent/faults/tls.rs`,
 //!   `tests/agent/faults/unreachable.rs`, `proxies.rs`
-//! - too long a conversation and spent accounts, in servers' words: `refusals.rs`; stories: `tests/agent/faults/refusals.rs`,
+//! - too long a conversation and spent accounts, in servers' words: `refusals.rs`; tests: `tests/agent/faults/refusals.rs`,
 //!   `retry.rs`
 //! - promises of everything that reads a server's bytes, under mutation and fuzzing: `wire.rs`, `reasoning.rs`;
-//!   stories: `mutations.rs`, `tests/fuzz/src/lib.rs`
-//! - quirks of single servers and models: `quirks/mod.rs`, `quirks/known.rs`, `quirks/refusals.rs`; stories:
-//!   `quirks/mod.rs`, `quirks_known.rs`
-//! - images of the user, and which models take them: `src/base/image.rs`, `image_support.rs`; stories: `tests/agent/images.rs`,
+//!   tests: `mutations.rs`, `tests/fuzz/src/lib.rs`
+//! - quirks of single servers and models: `quirks/mod.rs`, `quirks/known.rs`, `quirks/refusals.rs`; tests:
+//!   `quirks.rs`, `quirks_known.rs`
+//! - images of the user, and which models take them: `src/base/image.rs`, `image_support.rs`; tests: `tests/agent/images.rs`,
 //!   `tests/program/headless/attached.rs`
-//! - an answer that must match a schema: `format.rs`; stories: `answer_format.rs`
-//! - thinking within the visible text (`<think>`): `reasoning.rs`; stories: `reasoning.rs`
-//! - error bodies of servers: `error_body.rs`; stories: `wire.rs`
-//! - the context window: override, registry, `/props`, router: `context_window.rs`; stories: `context_window.rs`
-//! - the model, when none is named: `models.rs`, `src/program/cli/setup.rs`; stories: `wire.rs`, `tests/program/exec/startup.rs`
-//! - the registry of models: `assets/models.toml`, `src/core/provider/registry.rs`; stories: `tests/program/registry.rs`
+//! - an answer that must match a schema: `format.rs`; tests: `answer_format.rs`
+//! - thinking within the visible text (`<think>`): `reasoning.rs`; tests: `tests/agent/reasoning.rs`
+//! - error bodies of servers: `error_body.rs`; tests: `wire.rs`
+//! - the context window: override, registry, `/props`, router: `context_window.rs`; tests: `context_window.rs`
+//! - the model, when none is named: `models.rs`, `src/program/cli/setup.rs`; tests: `wire.rs`, `tests/program/exec/startup.rs`
+//! - the registry of models: `assets/models.toml`, `src/core/provider/registry.rs`; tests: `tests/program/registry.rs`
 //! - lists of models, `steersman models`, the servers to switch to: `models.rs`, `sources.rs`,
-//!   `src/program/cli/sources.rs`, `src/program/cli/models.rs`; stories: `models.rs`, `tests/session/model_switch.rs`, `tests/session/dialect_switch.rs`
-//! - keys that are never shown: `src/core/provider/transport.rs`, `endpoint.rs`; stories: `tests/program/secrets.rs`
+//!   `src/program/cli/sources.rs`, `src/program/cli/models.rs`; tests: `tests/program/models.rs`, `tests/session/model_switch.rs`, `tests/session/dialect_switch.rs`
+//! - keys that are never shown: `src/core/provider/transport.rs`, `endpoint.rs`; tests: `tests/program/secrets.rs`
 
 mod anthropic;
 mod call_ids;

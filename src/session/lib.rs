@@ -2,20 +2,20 @@
 //!
 //! # Where things are
 //!
-//! - what a client knows of a run without a screen: `fold/mod.rs`, with its stories
-//! - the journal of a session: `journal/mod.rs`; stories: `journal/mod.rs`
-//! - a saved session as a document: `export/mod.rs`; stories: `tests/program/sessions/export.rs`
-//! - a saved session as a screen was told of it: `replay/mod.rs`; stories: `tests/program/sessions/replay.rs`
-//! - sessions of other programs: `import/mod.rs`; stories: `tests/program/sessions/import.rs`
-//! - search in the journals of all sessions: `search/mod.rs`; stories: `tests/program/sessions/search.rs`
-//! - what every client holds: `client.rs`; stories: `client.rs`
-//! - a client in the same process: `local.rs`; stories: `client.rs`
-//! - several clients of one run, each with its own place: `hub.rs`, `members.rs`, `drafts.rs`, `past.rs`; stories:
+//! - what a client knows of a run without a screen: `fold/mod.rs`, with its tests
+//! - the journal of a session: `journal/mod.rs`; tests: `journal/mod.rs`
+//! - a saved session as a document: `export/mod.rs`; tests: `tests/program/sessions/export.rs`
+//! - a saved session as a screen was told of it: `replay/mod.rs`; tests: `tests/program/sessions/replay.rs`
+//! - sessions of other programs: `import/mod.rs`; tests: `tests/program/sessions/import.rs`
+//! - search in the journals of all sessions: `search/mod.rs`; tests: `tests/program/sessions/search.rs`
+//! - what every client holds: `client.rs`; tests: `client.rs`
+//! - a client in the same process: `local.rs`; tests: `client.rs`
+//! - several clients of one run, each with its own place: `hub.rs`, `members.rs`, `drafts.rs`, `past.rs`; tests:
 //!   `outside/clients.rs`
-//! - clients of other processes: `socket/mod.rs`; how a session stands, for them: `status.rs`; stories: `session/outside/`
-//! - a run as a stream of lines for programs, and its result: `stream/mod.rs`; stories: `tests/program/headless/output.rs`
-//! - a session that another program writes, to be read: `recorded.rs`; stories: `read_only.rs`
-//! - what each request does to the run: `requests.rs`, and to approvals, commands and servers: `answers.rs`; stories: `tests/tui/pause.rs`,
+//! - clients of other processes: `socket/mod.rs`; how a session stands, for them: `status.rs`; tests: `session/outside/`
+//! - a run as a stream of lines for programs, and its result: `stream/mod.rs`; tests: `tests/program/headless/output.rs`
+//! - a session that another program writes, to be read: `recorded.rs`; tests: `read_only.rs`
+//! - what each request does to the run: `requests.rs`, and to approvals, commands and servers: `answers.rs`; tests: `tests/tui/pause.rs`,
 //!   `tests/tui/pending_list.rs`, `tests/tui/approval_popups/mod.rs`
 
 mod answers;

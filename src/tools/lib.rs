@@ -2,23 +2,23 @@
 //!
 //! # Where things are
 //!
-//! - `fetch`: a text word for word, under caps on bytes and time: `fetch.rs`, `src/tools/web/body.rs`; stories:
+//! - `fetch`: a text word for word, under caps on bytes and time: `fetch.rs`, `src/tools/web/body.rs`; tests:
 //!   `fetch.rs`
 //! - `web_scrape`: the readable part of a page, PDF documents: `web_scrape.rs`, `src/tools/web/readable.rs`,
-//!   `src/tools/web/parse.rs`; stories: `web_scrape.rs`
+//!   `src/tools/web/parse.rs`; tests: `web_scrape.rs`
 //! - `web_search`: the cascade of services, what is kept: `web_search.rs`, `src/tools/web/search/mod.rs`,
-//!   `src/tools/web/search/cache.rs`; stories: `web_search.rs`
-//! - `read`, `grep`, `glob`, `calculator`: `read.rs`, `grep.rs`, `glob.rs`, `calculator/mod.rs`; stories:
+//!   `src/tools/web/search/cache.rs`; tests: `web_search.rs`
+//! - `read`, `grep`, `glob`, `calculator`: `read.rs`, `grep.rs`, `glob.rs`, `calculator/mod.rs`; tests:
 //!   `read.rs`, `grep.rs`, `glob.rs`, `calculator.rs`
 //! - `write` and `edit`: asked with the whole change, on what was read: `write.rs`, `edit/mod.rs`, `change.rs`,
-//!   `src/tools/workspace/seen.rs`; stories: `write.rs`, `edit/mod.rs`
-//! - files that are no ordinary text: `kind.rs`, `walk.rs`; stories: `odd_files.rs`
-//! - `git_clone`: what git is told, what it may ask: `git_clone.rs`, `checkout.rs`; stories: `git_clone.rs`
+//!   `src/tools/workspace/seen.rs`; tests: `write.rs`, `edit.rs`
+//! - files that are no ordinary text: `kind.rs`, `walk.rs`; tests: `odd_files.rs`
+//! - `git_clone`: what git is told, what it may ask: `git_clone.rs`, `checkout.rs`; tests: `git_clone/mod.rs`
 //! - `plan`: the steps of an agent's work, shared with the user: `plan.rs`, `src/base/plan/mod.rs`, `src/core/control/plans.rs`;
-//!   stories: `tests/agent/plan/told.rs`
+//!   tests: `tests/agent/plan/told.rs`
 //! - `bash`: what the model gets, what is shown live, what is kept: `bash.rs`, `command_run.rs`, `live.rs`,
-//!   `src/core/tool/capture.rs`; stories: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
-//! - commands in the background, and their tools: `jobs/mod.rs`; stories: `jobs/mod.rs`
+//!   `src/core/tool/capture.rs`; tests: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
+//! - commands in the background, and their tools: `jobs/mod.rs`; tests: `jobs/mod.rs`
 
 mod bash;
 mod blocking;

@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - what waits to be notified, what a post raises, the words of the title; stories: `alerts.rs`, `tests/pty/terminal.rs`
+//! - what waits to be notified, what a post raises, the words of the title; tests: `alerts.rs`, `tests/pty/terminal.rs`
 
 use jiff::Timestamp;
 

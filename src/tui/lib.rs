@@ -6,19 +6,19 @@
 //! # Where things are
 //!
 //! - the root: panes and facts, what a pane gets and what it answers: `app/mod.rs`, `facts.rs`, `effect.rs`, `update/mod.rs`;
-//!   stories: `tui_shell.rs`, `tests/program/layers.rs`
-//! - the agents and the details of one: `agents/mod.rs`; stories: `tree.rs`; notifications and the title: `alerts.rs`;
-//!   stories: `alerts.rs`
-//! - every key: `keymap/mod.rs`; stories: `tests/program/keys.rs`; help, which is made from them: `help/mod.rs`; stories: `help.rs`
-//! - the screen's loop, and what it asks of the run: `run/mod.rs`, `src/base/protocol/request.rs`; stories: `tests/pty/steering.rs`,
+//!   tests: `tui_shell.rs`, `tests/program/layers.rs`
+//! - the agents and the details of one: `agents/mod.rs`; tests: `tree.rs`; notifications and the title: `alerts.rs`;
+//!   tests: `alerts.rs`
+//! - every key: `keymap/mod.rs`; tests: `tests/program/keys.rs`; help, which is made from them: `help/mod.rs`; tests: `help.rs`
+//! - the screen's loop, and what it asks of the run: `run/mod.rs`, `src/base/protocol/request.rs`; tests: `tests/pty/steering.rs`,
 //!   `tests/pty/any_moment/mod.rs`
-//! - a saved session on the screen: `replay/mod.rs`; stories: `tests/program/sessions/replay.rs`
-//! - when a frame is drawn: `frame_clock.rs`; stories: `tests/bench/screen.rs`
-//! - keys, pastes, mouse and focus out of bytes: `input/mod.rs`, `input/decode/mod.rs`, `input/sequence.rs`; stories:
+//! - a saved session on the screen: `replay/mod.rs`; tests: `tests/program/sessions/replay.rs`
+//! - when a frame is drawn: `frame_clock.rs`; tests: `tests/bench/screen.rs`
+//! - keys, pastes, mouse and focus out of bytes: `input/mod.rs`, `input/decode/mod.rs`, `input/sequence.rs`; tests:
 //!   `tests/pty/terminal.rs`
-//! - images as pictures: `pictures/mod.rs`; stories: `picture_cells.rs`, `tests/pty/pictures.rs`
-//! - the list of sessions, branches: `sessions.rs`, `switch.rs`; stories: `session_screen.rs`, `session_branch.rs`
-//! - slash commands and their completion: `commands.rs`, `update/command.rs`, `palette/mod.rs`; stories: `commands/mod.rs`,
+//! - images as pictures: `pictures/mod.rs`; tests: `picture_cells.rs`, `tests/pty/pictures.rs`
+//! - the list of sessions, branches: `sessions.rs`, `switch.rs`; tests: `session_screen.rs`, `session_branch.rs`
+//! - slash commands and their completion: `commands/mod.rs`, `update/command.rs`, `palette/mod.rs`; tests: `commands.rs`,
 //!   `tests/pty/commands.rs`
 
 // Used by the program and its tests alone; most fields and variants are what they are called.

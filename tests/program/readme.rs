@@ -76,12 +76,24 @@ fn the_lists_of_where_things_are_name_files_that_exist() {
         };
         // Files at the top of `src` are the program's.
         let part = file.strip_prefix(root().join("src")).unwrap().components().next().unwrap();
-        let tests = Path::new(part.as_os_str()).with_extension("").into_os_string();
-        let names = list.split('`').skip(1).step_by(2).filter(|word| !word.contains(' '));
-        for path in names.filter(|word| Path::new(word).extension().is_some_and(|extension| extension == "rs")) {
-            let places = [folder.clone(), root().to_owned(), root().join("tests").join(&tests)];
-            assert!(places.iter().any(|place| place.join(path).exists()), "{}: {path}", file.display());
-            named += 1;
+        let is_crate = root().join("src").join(part).is_dir();
+        let tests = root().join("tests").join(if is_crate { part.as_os_str() } else { "program".as_ref() });
+        for item in list.split("//! - ") {
+            // Behind `tests:` stand the tests, up to the next part of the item.
+            let mut parts = item.split("tests:");
+            let mut files = vec![(parts.next().unwrap_or_default(), &folder)];
+            for part in parts {
+                let (of_tests, others) = part.split_once(';').unwrap_or((part, ""));
+                files.extend([(of_tests, &tests), (others, &folder)]);
+            }
+            for (text, place) in files {
+                let names = text.split('`').skip(1).step_by(2).filter(|word| !word.contains(' '));
+                for path in names.filter(|word| Path::new(word).extension().is_some_and(|end| end == "rs")) {
+                    let is_there = place.join(path).exists() || root().join(path).exists();
+                    assert!(is_there, "{}: {path} is not in {}", file.display(), place.display());
+                    named += 1;
+                }
+            }
         }
     }
     assert!(named > 200, "{named} files are named");

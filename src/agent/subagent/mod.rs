@@ -6,16 +6,16 @@
 //!
 //! # Where things are
 //!
-//! - sub-agents and their ids: `tool.rs`; stories: `subagent/mod.rs`, `subagent/events.rs`
+//! - sub-agents and their ids: `tool.rs`; tests: `subagent/mod.rs`, `subagent/events.rs`
 //! - steering one child: its queue, cancelling it alone, messages that come back when it ends: `member.rs`,
-//!   `src/core/control/crew.rs`, `src/session/host/handle.rs`; stories: `tests/session/crew.rs`
+//!   `src/core/control/crew.rs`, `src/session/host/handle.rs`; tests: `tests/session/crew.rs`
 //! - personas, `<available_agents>`, temporary workspaces: `persona.rs`, `extension.rs`, `temp_workspace.rs`,
-//!   `assets/personas/file_miner.md`; stories: `subagent/personas.rs`, `temp_workspace.rs`
+//!   `assets/personas/file_miner.md`; tests: `subagent/personas.rs`, `temp_workspace.rs`
 //! - continuing a finished sub-agent: `finished.rs`, `continuations.rs`, `src/core/control/agent_notes.rs`,
-//!   `src/session/host/handle.rs`, `src/session/journal/restore_agents.rs`; stories: `tests/tui/continued_agents.rs`,
+//!   `src/session/host/handle.rs`, `src/session/journal/restore_agents.rs`; tests: `tests/tui/continued_agents.rs`,
 //!   `tests/program/sessions/continued.rs`
-//! - agent files of Claude Code: `claude_file.rs`, `src/base/front_matter/mod.rs`; stories: `tests/program/claude_agents.rs`
-//! - personas: files, table, which one replaces another: `persona.rs`, `roster.rs`, `src/program/cli/personas.rs`; stories:
+//! - agent files of Claude Code: `claude_file.rs`, `src/base/front_matter/mod.rs`; tests: `tests/program/claude_agents.rs`
+//! - personas: files, table, which one replaces another: `persona.rs`, `roster.rs`, `src/program/cli/personas.rs`; tests:
 //!   `tests/program/personas.rs`
 
 mod claude_file;

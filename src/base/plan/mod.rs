@@ -6,11 +6,11 @@
 //!
 //! # Where things are
 //!
-//! - steps, edits of the user, the list that a model writes: `mod.rs`; stories: `tests/core/plan_steps.rs`
-//! - what differs between two plans, in data and in words: `changes.rs`; stories: `tests/core/plan_steps.rs`
+//! - steps, edits of the user, the list that a model writes: `mod.rs`; tests: `tests/core/plan_steps.rs`
+//! - what differs between two plans, in data and in words: `changes.rs`; tests: `tests/core/plan_steps.rs`
 //! - the plans of a whole tree, and what each model knows of its own: `src/core/control/plans.rs`
-//! - the tool: `src/tools/plan.rs`; what a model is told: `src/agent/plan.rs`; stories: `tests/agent/plan/told.rs`, `tests/session/plan_mode.rs`
-//! - what a client knows: `src/session/fold/plans.rs`; the pane: `src/tui/plan/mod.rs`; stories: `tests/tui/plan.rs`
+//! - the tool: `src/tools/plan.rs`; what a model is told: `src/agent/plan.rs`; tests: `tests/agent/plan/told.rs`, `tests/session/plan_mode.rs`
+//! - what a client knows: `src/session/fold/plans.rs`; the pane: `src/tui/plan/mod.rs`; tests: `tests/tui/plan.rs`
 
 mod changes;
 

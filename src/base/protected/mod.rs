@@ -13,7 +13,7 @@
 //! # Where things are
 //!
 //! - places that a change always asks about, and that no command in a sandbox changes: `mod.rs`, `names.rs`,
-//!   `repository.rs`, `version_control.rs`; stories: `tests/core/protected/mod.rs`, `tests/core/protected/commands.rs`
+//!   `repository.rs`, `version_control.rs`; tests: `tests/core/protected/mod.rs`, `tests/core/protected/commands.rs`
 
 mod names;
 mod repository;

@@ -10,14 +10,14 @@
 //! - what a client gets: events, replies, snapshots, notices: `post.rs`
 //! - what a tool wants to do, exactly as it is carried out: `act.rs`
 //! - a question about an act, and what can be answered: `approval.rs`
-//! - what fills the context windows: `context.rs`; stories: `tests/tui/context_pane.rs`
-//! - a form that a server wants filled in: `form.rs`; stories: `tests/tui/mcp_servers.rs`
-//! - how an MCP server stands: `servers.rs`; stories: `tests/tui/mcp_servers.rs`
-//! - the hooks, and whether each runs: `hooks.rs`; stories: `tests/tui/hooks_list.rs`
-//! - the models that can be switched to: `models.rs`; stories: `tests/tui/commands.rs`, `tests/session/model_switch.rs`
-//! - texts that a command sends, filled in: `template.rs`; stories: `templates.rs`
-//! - what somebody outside sees of a whole session at once: `status.rs`; stories: `tests/session/outside/lines.rs`
-//! - the wire form of all of them: `mod.rs`; stories: `tests/session/client.rs`
+//! - what fills the context windows: `context.rs`; tests: `tests/tui/context_pane.rs`
+//! - a form that a server wants filled in: `form.rs`; tests: `tests/tui/mcp_servers.rs`
+//! - how an MCP server stands: `servers.rs`; tests: `tests/tui/mcp_servers.rs`
+//! - the hooks, and whether each runs: `hooks.rs`; tests: `tests/tui/hooks_list.rs`
+//! - the models that can be switched to: `models.rs`; tests: `tests/tui/commands.rs`, `tests/session/model_switch.rs`
+//! - texts that a command sends, filled in: `template.rs`; tests: `templates.rs`
+//! - what somebody outside sees of a whole session at once: `status.rs`; tests: `tests/session/outside/lines.rs`
+//! - the wire form of all of them: `mod.rs`; tests: `tests/session/client.rs`
 
 mod act;
 mod approval;

@@ -5,13 +5,13 @@
 //!
 //! # Where things are
 //!
-//! - rules that "yes, always" keeps: `kept.rs`, `src/program/cli/project/rules.rs`; stories: `tests/program/kept_rules.rs`,
+//! - rules that "yes, always" keeps: `kept.rs`, `src/program/cli/project/rules.rs`; tests: `tests/program/kept_rules.rs`,
 //!   `tests/pty/approvals.rs`
-//! - approvals: the desk, its questions and answers: `approvals/mod.rs`, `act.rs`; the mode: `approvals/modes.rs`; stories:
-//!   `approvals/mod.rs`
-//! - private data and strangers' text in one agent: `taint.rs`, `src/agent/batch.rs`; stories: `taint.rs`
-//! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`, `address.rs`; stories:
-//!   `rules.rs`, `rules/patterns.rs`, `rules/addresses.rs`
+//! - approvals: the desk, its questions and answers: `approvals/mod.rs`, `act.rs`; the mode: `approvals/modes.rs`; tests:
+//!   `tests/agent/approvals.rs`
+//! - private data and strangers' text in one agent: `taint.rs`, `src/agent/batch.rs`; tests: `tests/agent/taint.rs`
+//! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`, `address.rs`; tests:
+//!   `rules/mod.rs`, `rules/patterns.rs`, `rules/addresses.rs`
 
 mod act;
 mod address;

@@ -5,15 +5,15 @@
 //! # Where things are
 //!
 //! - the pending queue: inject, peek, drain, withdraw, hold: `interloper/mod.rs`, `interloper/edits.rs`, `queue/mod.rs`;
-//!   stories: `tests/agent/controls.rs`, `queue_model.rs`, `tests/agent/steering_trials.rs`, `tests/loom/main.rs`
-//! - texts that waited too long are held and asked about: `queue/mod.rs`; stories: `tests/agent/staleness.rs`
-//! - the rules of the user that hold: `rules.rs`; stories: `tests/agent/steering/rules.rs`
-//! - the plans of the agents, and what each model knows of its own: `plans.rs`; stories: `tests/agent/plan/told.rs`
-//! - pause and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; stories: `tests/agent/pause_gate.rs`
-//! - stopping at once, with nothing left behind: `cancellable.rs`, `src/agent/reply.rs`; stories: `tests/agent/cancel.rs`,
+//!   tests: `tests/agent/controls.rs`, `queue_model.rs`, `tests/agent/steering_trials.rs`, `tests/loom/main.rs`
+//! - texts that waited too long are held and asked about: `queue/mod.rs`; tests: `tests/agent/staleness.rs`
+//! - the rules of the user that hold: `rules.rs`; tests: `tests/agent/steering/rules.rs`
+//! - the plans of the agents, and what each model knows of its own: `plans.rs`; tests: `tests/agent/plan/told.rs`
+//! - pause and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; tests: `tests/agent/pause_gate.rs`
+//! - stopping at once, with nothing left behind: `cancellable.rs`, `src/agent/reply.rs`; tests: `tests/agent/cancel.rs`,
 //!   `tests/pty/stopping.rs`
-//! - what fills the context windows, and wishes about single results: `context.rs`; stories: `tests/tui/context_pane.rs`
-//! - the budget of a session, children included: `budget.rs`, `src/agent/spending.rs`; stories: `budget.rs`
+//! - what fills the context windows, and wishes about single results: `context.rs`; tests: `tests/tui/context_pane.rs`
+//! - the budget of a session, children included: `budget.rs`, `src/agent/spending.rs`; tests: `tests/agent/budget.rs`
 
 mod agent_notes;
 mod budget;

@@ -6,7 +6,7 @@
 //! # Where things are
 //!
 //! - plain output, `--json`, token lines, slow sinks: `terminal.rs`, `jsonl.rs`, `token_log.rs`,
-//!   `rate_limited.rs`; stories: `plain_output.rs`, `listeners.rs`
+//!   `rate_limited.rs`; tests: `plain_output.rs`, `listeners.rs`
 
 mod jsonl;
 mod list;

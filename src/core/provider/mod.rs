@@ -5,10 +5,10 @@
 //!
 //! # Where things are
 //!
-//! - the model and the way to its server: `transport.rs`; an answer that must match a schema: `format.rs`; stories:
+//! - the model and the way to its server: `transport.rs`; an answer that must match a schema: `format.rs`; tests:
 //!   `tests/provider/answer_format.rs`
-//! - the registry of models: `assets/models.toml`, `registry.rs`; stories: `registry.rs`
-//! - a prepared conversation: `scripted.rs`; stories: `scripted_provider.rs`
+//! - the registry of models: `assets/models.toml`, `registry.rs`; tests: `tests/program/registry.rs`
+//! - a prepared conversation: `scripted.rs`; tests: `scripted_provider.rs`
 
 pub mod format;
 pub mod registry;

@@ -5,11 +5,11 @@
 //!
 //! # Where things are
 //!
-//! - tools that come and go while agents run: `source.rs`, `toolbox.rs`; stories: `tests/extensions/mcp/lists.rs`
-//! - what a tool says about itself, its parameters and the check of its arguments: `spec.rs`, `params.rs`; stories:
+//! - tools that come and go while agents run: `source.rs`, `toolbox.rs`; tests: `tests/extensions/mcp/lists.rs`
+//! - what a tool says about itself, its parameters and the check of its arguments: `spec.rs`, `params.rs`; tests:
 //!   `params.rs`
-//! - tools whose arguments are a Rust type: `typed.rs`, `schema.rs`; stories: `tests/agent/typed_tools.rs`
-//! - what a command printed, for a model and on disk: `capture.rs`, `terminal_text.rs`, `outputs.rs`; stories: `tests/tools/output_bombs.rs`
+//! - tools whose arguments are a Rust type: `typed.rs`, `schema.rs`; tests: `tests/agent/typed_tools.rs`
+//! - what a command printed, for a model and on disk: `capture.rs`, `terminal_text.rs`, `outputs.rs`; tests: `tests/tools/output_bombs.rs`
 //! - commands in the background, as the loop sees them: `jobs.rs`; the directory of a sub-agent: `directory.rs`
 
 mod args;

@@ -9,15 +9,15 @@
 //!
 //! # Where things are
 //!
-//! - the files, what of them is not run and why: `file.rs`, `matcher.rs`, `condition.rs`; stories: `hooks/files.rs`
-//! - hooks before calls that cannot be read: `broken.rs`, `src/program/cli/hooks/broken.rs`; stories: `tests/program/hooks/broken.rs`
-//! - what a hook gets and what it answers: `input.rs`, `tool_names.rs`, `answer.rs`, `output.rs`; stories: `hooks/answers.rs`
-//! - a run: time, output, its end: `run.rs`; stories: `tests/program/hooks/runs.rs`
+//! - the files, what of them is not run and why: `file.rs`, `matcher.rs`, `condition.rs`; tests: `hooks/files.rs`
+//! - hooks before calls that cannot be read: `broken.rs`, `src/program/cli/hooks/broken.rs`; tests: `tests/program/hooks/broken.rs`
+//! - what a hook gets and what it answers: `input.rs`, `tool_names.rs`, `answer.rs`, `output.rs`; tests: `hooks/answers.rs`
+//! - a run: time, output, its end: `run.rs`; tests: `tests/program/hooks/runs.rs`
 //! - what was trusted, and that only this runs: `content.rs`, `src/tools/workspace/private_copy.rs`,
-//!   `src/program/cli/hooks`; stories: `tests/program/hooks/trust.rs`,
+//!   `src/program/cli/hooks`; tests: `tests/program/hooks/trust.rs`,
 //!   `tests/program/outside.rs`
-//! - the points of the loop: `engine.rs`, `src/agent/hooks.rs`; stories: `hooks/points.rs`
-//! - those that nobody waits for: `background.rs`; stories: `tests/program/hooks/background.rs`
+//! - the points of the loop: `engine.rs`, `src/agent/hooks.rs`; tests: `hooks/points.rs`
+//! - those that nobody waits for: `background.rs`; tests: `tests/program/hooks/background.rs`
 
 mod answer;
 mod background;

@@ -6,17 +6,17 @@
 //!
 //! # Where things are
 //!
-//! - messages of the protocol: `message.rs`; processes: `process.rs`, `transport/stdio.rs`; stories: `mcp/stdio.rs`,
+//! - messages of the protocol: `message.rs`; processes: `process.rs`, `transport/stdio.rs`; tests: `mcp/stdio.rs`,
 //!   `tests/program/outside.rs`
-//! - addresses, sessions, streams: `transport/http.rs`, `transport/sse.rs`; stories: `mcp/http.rs`
-//! - logins: `login/mod.rs`; stories: `tests/program/mcp/login.rs`
-//! - requests, time-outs, progress, cancellation, what a server asks for: `connection.rs`; stories: `mcp/connection.rs`
+//! - addresses, sessions, streams: `transport/http.rs`, `transport/sse.rs`; tests: `mcp/http.rs`
+//! - logins: `login/mod.rs`; tests: `tests/program/mcp/login.rs`
+//! - requests, time-outs, progress, cancellation, what a server asks for: `connection.rs`; tests: `mcp/connection.rs`
 //! - the handshake, lists, calls: `session.rs`, `catalog.rs`, `store.rs`
-//! - one server in one directory, its start, failures, repeats: `instance.rs`, `server.rs`; stories: `mcp/stdio.rs`
-//! - what agents get: `servers.rs`, `tool.rs`, `search.rs`, `names.rs`; stories: `mcp/tools.rs`, `mcp/lists.rs`, `mcp/subagents.rs`
-//! - how a server says that its tools are to be used: `server.rs`, `tool.rs`; stories: `mcp/instructions.rs`
-//! - resources and questions: `resource.rs`, `elicitation.rs`; stories: `mcp/tools.rs`, `tests/tui/mcp_servers.rs`
-//! - public servers: `mcp/real.rs`
+//! - one server in one directory, its start, failures, repeats: `instance.rs`, `server.rs`; tests: `mcp/stdio.rs`
+//! - what agents get: `servers.rs`, `tool.rs`, `search.rs`, `names.rs`; tests: `mcp/tools.rs`, `mcp/lists.rs`, `mcp/subagents.rs`
+//! - how a server says that its tools are to be used: `server.rs`, `tool.rs`; tests: `mcp/instructions.rs`
+//! - resources and questions: `resource.rs`, `elicitation.rs`; tests: `mcp/tools.rs`, `tests/tui/mcp_servers.rs`
+//! - public servers, tests: `mcp/real.rs`
 
 mod arguments;
 pub mod catalog;

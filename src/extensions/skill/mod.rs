@@ -8,11 +8,11 @@
 //!
 //! # Where things are
 //!
-//! - `SKILL.md` and command files: `file.rs`, `src/base/front_matter/mod.rs`; stories: `tests/program/skills.rs`, `tests/base/front_matter.rs`
-//! - which files there are, what replaces what: `src/base/front_matter/files.rs`, `library.rs`; stories: `tests/program/skills.rs`
-//! - the list in the system prompt, the tool: `catalogue.rs`, `tool.rs`; stories: `tests/program/skills.rs`
-//! - the words behind a command: `src/base/protocol/template.rs`; stories: `tests/base/templates.rs`
-//! - those of a project: `src/program/cli/project/texts.rs`; stories: `tests/program/trust/mod.rs`
+//! - `SKILL.md` and command files: `file.rs`, `src/base/front_matter/mod.rs`; tests: `tests/program/skills.rs`, `tests/base/front_matter.rs`
+//! - which files there are, what replaces what: `src/base/front_matter/files.rs`, `library.rs`; tests: `tests/program/skills.rs`
+//! - the list in the system prompt, the tool: `catalogue.rs`, `tool.rs`; tests: `tests/program/skills.rs`
+//! - the words behind a command: `src/base/protocol/template.rs`; tests: `tests/base/templates.rs`
+//! - those of a project: `src/program/cli/project/texts.rs`; tests: `tests/program/trust/mod.rs`
 
 mod catalogue;
 mod file;

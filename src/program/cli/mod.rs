@@ -5,25 +5,25 @@
 //!
 //! # Where things are
 //!
-//! - model servers of this machine at the first start: `first_start.rs`; stories: `first_start.rs`,
+//! - model servers of this machine at the first start: `first_start.rs`; tests: `first_start.rs`,
 //!   `tests/pty/first_start.rs`
-//! - flags, usage errors: `args.rs`, `mod.rs`; the command lines of other hosts: `other_hosts.rs`; stories: `cli.rs`
+//! - flags, usage errors: `args.rs`, `mod.rs`; the command lines of other hosts: `other_hosts.rs`; tests: `cli.rs`
 //! - the parts that tools need: spawner, sandbox, web; the two pools of tools: `workbench.rs`, `src/session/host/tools.rs`;
-//!   stories: `real_work.rs`
-//! - the user's directories, the root of a project: `places.rs`, `src/tools/workspace/project.rs`; stories:
+//!   tests: `real_work.rs`
+//! - the user's directories, the root of a project: `places.rs`, `src/tools/workspace/project.rs`; tests:
 //!   `trust/mod.rs`, `context_files.rs`
-//! - questions without a screen, calls that nobody could approve: `questions.rs`; stories: `real_work.rs`
-//! - `exec`, `--steer-stdin`, exit codes: `exec/mod.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; stories: `exec/mod.rs`,
+//! - questions without a screen, calls that nobody could approve: `questions.rs`; tests: `real_work.rs`
+//! - `exec`, `--steer-stdin`, exit codes: `exec/mod.rs`, `exec/start.rs`, `steer_stdin.rs`, `exit.rs`; tests: `exec/mod.rs`,
 //!   `exec/startup.rs`, `exec/steering.rs`, `exec_streams.rs`
 //! - `exec` for programs: its arguments, prompt, requests, result: `exec/args.rs`, `exec/prompt.rs`, `exec/input.rs`,
-//!   `exec/result.rs`; stories: `headless/mod.rs`
-//! - MCP servers: `mcp/mod.rs`; stories: `mcp/command.rs`
-//! - the journal of a start, `sessions`: `journal.rs`, `sessions.rs`; stories: `sessions/command.rs`
-//! - search in saved sessions: `archive/mod.rs`; stories: `sessions/search.rs`
-//! - sessions that run, from other terminals: `running/mod.rs`; stories: `sessions/outside_commands.rs`
-//! - what a crash leaves: `crash.rs`; stories: `tests/pty/sessions.rs`
-//! - `skills`: `skills.rs`; stories: `set_ups.rs`
-//! - the log file: `logging.rs`; stories: `secrets.rs`
+//!   `exec/result.rs`; tests: `headless/mod.rs`
+//! - MCP servers: `mcp/mod.rs`; tests: `mcp/command.rs`
+//! - the journal of a start, `sessions`: `journal.rs`, `sessions.rs`; tests: `sessions/command.rs`
+//! - search in saved sessions: `archive/mod.rs`; tests: `sessions/search.rs`
+//! - sessions that run, from other terminals: `running/mod.rs`; tests: `sessions/outside_commands.rs`
+//! - what a crash leaves: `crash.rs`; tests: `tests/pty/sessions.rs`
+//! - `skills`: `skills.rs`; tests: `set_ups.rs`
+//! - the log file: `logging.rs`; tests: `secrets.rs`
 
 pub mod archive;
 pub mod args;

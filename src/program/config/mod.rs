@@ -6,11 +6,11 @@
 //! # Where things are
 //!
 //! - servers, profiles and whose key is for whom: `server.rs`, `services.rs`, `resolve.rs`, `src/program/cli/keys.rs`;
-//!   stories: `profiles.rs`, `keys.rs`
-//! - every key, its type and what it allows: `layer.rs`, `sections.rs`; stories: `precedence.rs`
-//! - permissions of Claude Code: `permissions.rs`; stories: `permissions.rs`
-//! - MCP servers: `mcp/mod.rs`; stories: `mcp/configuration.rs`
-//! - which setting wins, the configuration file: `resolve.rs`, `file.rs`, `allowed.rs`, `assets/config.example.toml`; stories:
+//!   tests: `profiles.rs`, `keys.rs`
+//! - every key, its type and what it allows: `layer.rs`, `sections.rs`; tests: `precedence.rs`
+//! - permissions of Claude Code: `permissions.rs`; tests: `permissions.rs`
+//! - MCP servers: `mcp/mod.rs`; tests: `mcp/configuration.rs`
+//! - which setting wins, the configuration file: `resolve.rs`, `file.rs`, `allowed.rs`, `assets/config.example.toml`; tests:
 //!   `config.rs`, `precedence.rs`
 
 mod allowed;

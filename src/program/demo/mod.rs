@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - the embedded model's server and its pace: `server.rs`, `stream.rs`, `pace.rs`; stories: `demo/wire.rs`
+//! - the embedded model's server and its pace: `server.rs`, `stream.rs`, `pace.rs`; tests: `demo/wire.rs`
 
 mod markdown;
 mod pace;

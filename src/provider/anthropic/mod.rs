@@ -6,7 +6,7 @@
 //! # Where things are
 //!
 //! - Anthropic's Messages: turns and cache marks, replies, signed thinking: `turns.rs`, `blocks.rs`,
-//!   `thinking.rs`; stories: `anthropic/mod.rs`
+//!   `thinking.rs`; tests: `anthropic/mod.rs`
 
 mod assemble;
 mod blocks;

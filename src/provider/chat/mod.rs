@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - chat completions: `mod.rs`, `body.rs`; stories: `wire.rs`
+//! - chat completions: `mod.rs`, `body.rs`; tests: `wire.rs`
 
 mod assemble;
 mod body;

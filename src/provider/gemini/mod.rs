@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - Gemini: turns, signatures, schemas, thinking: `body.rs`, `schema.rs`, `thinking.rs`, `assemble.rs`; stories:
+//! - Gemini: turns, signatures, schemas, thinking: `body.rs`, `schema.rs`, `thinking.rs`, `assemble.rs`; tests:
 //!   `gemini/requests.rs`, `gemini/schemas.rs`, `gemini/replies.rs`, `gemini/wire.rs`
 
 mod assemble;

@@ -6,7 +6,7 @@
 //!
 //! # Where things are
 //!
-//! - Responses: items, encrypted thinking that is sent back: `body.rs`, `assemble.rs`, `items.rs`; stories:
+//! - Responses: items, encrypted thinking that is sent back: `body.rs`, `assemble.rs`, `items.rs`; tests:
 //!   `responses/requests.rs`, `responses/replies.rs`, `responses/endings.rs`, `responses/random_streams.rs`,
 //!   `responses/wire.rs`
 

@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - both in words, for the command and the screen: `table.rs`; stories: `tests/program/sessions/compare.rs`
+//! - both in words, for the command and the screen: `table.rs`; tests: `tests/program/sessions/compare.rs`
 
 mod table;
 

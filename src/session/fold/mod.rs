@@ -5,21 +5,21 @@
 //!
 //! # Where things are
 //!
-//! - the agents, their sums, what needs attention: `agents/mod.rs`; stories: `tests/tui/tree.rs`
-//! - the texts that wait for delivery: `pending.rs`; stories: `tests/tui/pending_list.rs`, `tests/tui/tui_shell.rs`
-//! - a condition that can never be met: `never.rs`; stories: `tests/tui/conditions_shown.rs`
-//! - what became of each text that was sent: `receipt.rs`, `receipts.rs`, and in words `receipt_words.rs`; stories:
+//! - the agents, their sums, what needs attention: `agents/mod.rs`; tests: `tests/tui/tree.rs`
+//! - the texts that wait for delivery: `pending.rs`; tests: `tests/tui/pending_list.rs`, `tests/tui/tui_shell.rs`
+//! - a condition that can never be met: `never.rs`; tests: `tests/tui/conditions_shown.rs`
+//! - what became of each text that was sent: `receipt.rs`, `receipts.rs`, and in words `receipt_words.rs`; tests:
 //!   `tests/tui/receipt_marks.rs`, `receipt_lives.rs`
-//! - the ledger, a row for each text: `ledger.rs`; stories: `ledger.rs`, `tests/tui/export.rs`
-//! - the rules of the user that hold: `rules.rs`; stories: `tests/tui/kinds.rs`
-//! - the plans of the agents: `plans.rs`; stories: `tests/tui/plan.rs`
-//! - which agents are paused, and where each waits: `pauses.rs`; stories: `tests/tui/pause.rs`
-//! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_words.rs`; stories:
+//! - the ledger, a row for each text: `ledger.rs`; tests: `tests/tui/ledger.rs`, `tests/tui/export.rs`
+//! - the rules of the user that hold: `rules.rs`; tests: `tests/tui/kinds.rs`
+//! - the plans of the agents: `plans.rs`; tests: `tests/tui/plan.rs`
+//! - which agents are paused, and where each waits: `pauses.rs`; tests: `tests/tui/pause.rs`
+//! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_words.rs`; tests:
 //!   `tests/tui/approval_popups/mod.rs`, `tests/tui/modes.rs`
-//! - the files that tools changed: `changes.rs`; stories: `tests/tui/changes_pane.rs`
-//! - the commands in the background: `jobs.rs`; stories: `tests/tui/jobs_pane.rs`
-//! - the hooks: `hooks.rs`; stories: `tests/tui/hooks_list.rs`
-//! - the budget in words: `budget.rs`; stories: `tests/tui/long_conversations.rs`
+//! - the files that tools changed: `changes.rs`; tests: `tests/tui/changes_pane.rs`
+//! - the commands in the background: `jobs.rs`; tests: `tests/tui/jobs_pane.rs`
+//! - the hooks: `hooks.rs`; tests: `tests/tui/hooks_list.rs`
+//! - the budget in words: `budget.rs`; tests: `tests/tui/long_conversations.rs`
 
 pub mod agents;
 mod approval_words;

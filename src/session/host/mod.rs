@@ -5,17 +5,17 @@
 //!
 //! # Where things are
 //!
-//! - the loop of every host, a host for any agent: `turns.rs`, `run.rs`; stories: `library/host.rs`
-//! - the worker between agent and screen, the mailbox: `worker.rs`, `mailbox.rs`; stories: `host/mod.rs`
+//! - the loop of every host, a host for any agent: `turns.rs`, `run.rs`; tests: `library/host.rs`
+//! - the worker between agent and screen, the mailbox: `worker.rs`, `mailbox.rs`; tests: `host/mod.rs`
 //! - a reset, another model in mid-conversation, the list of models: `command.rs`, `background.rs`,
-//!   `src/agent/model.rs`, `src/agent/model_choice.rs`; stories: `host/commands.rs`
-//! - what the main agent is made of, its system prompt: `setup.rs`, `assets/prompts/main.md`; stories: `host/mod.rs`
-//! - a session that goes on: `resumed.rs`, `src/agent/resume.rs`; stories: `tests/program/sessions/resume.rs`
-//! - mode, sandbox and context files, as an event: `guards.rs`; stories: `host/mod.rs`, `tests/program/real_work.rs`
-//! - the user's own shell lines: `shell.rs`; stories: `shell_lines.rs`
-//! - a line that the user adds to `AGENTS.md`: `instructions.rs`; stories: `tests/tui/rule_or_line.rs`
-//! - MCP servers of a session: `setup.rs`, `src/extensions/mcp/mod.rs`; stories: `tests/extensions/mcp/mod.rs`
-//! - `AGENTS.md`, `CLAUDE.md`: `tests/program/context_files.rs`; stories: `context_files/mod.rs`
+//!   `src/agent/model.rs`, `src/agent/model_choice.rs`; tests: `host/commands.rs`
+//! - what the main agent is made of, its system prompt: `setup.rs`, `assets/prompts/main.md`; tests: `host/mod.rs`
+//! - a session that goes on: `resumed.rs`, `src/agent/resume.rs`; tests: `tests/program/sessions/resume.rs`
+//! - mode, sandbox and context files, as an event: `guards.rs`; tests: `host/mod.rs`, `tests/program/real_work.rs`
+//! - the user's own shell lines: `shell.rs`; tests: `shell_lines.rs`
+//! - a line that the user adds to `AGENTS.md`: `instructions.rs`; tests: `tests/tui/rule_or_line.rs`
+//! - MCP servers of a session: `setup.rs`, `src/extensions/mcp/mod.rs`; tests: `tests/extensions/mcp/mod.rs`
+//! - `AGENTS.md`, `CLAUDE.md`: `context_files/mod.rs`; tests: `tests/program/context_files.rs`
 
 mod background;
 mod command;

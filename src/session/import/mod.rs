@@ -8,7 +8,7 @@
 //! - which program wrote a file, and its lines: `source.rs`; files that codex has compressed: `compressed.rs`
 //! - codex: `codex.rs`; Claude Code: `claude.rs`, and its sub-agents in files of their own: `claude_agents.rs`
 //! - events, turns, rounds and the conversation, for both: `build.rs`
-//! - stories: `tests/program/sessions/import.rs`
+//! - tests: `tests/program/sessions/import.rs`
 
 mod build;
 mod claude;

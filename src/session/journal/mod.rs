@@ -7,15 +7,15 @@
 //! # Where things are
 //!
 //! - what a line says: `record.rs`; texts that were written before, and secrets: `texts.rs`
-//! - the thread, retries, what is missing: `writer.rs`; what hands it records: `recording.rs`; stories: `journal/writing.rs`
-//! - the directory, names, rights, locks: `files.rs`; stories: `journal/files.rs`
-//! - in which order sessions were used: `use_log.rs`; stories: `tests/program/sessions/uses.rs`
-//! - what a list says of a session: `outline.rs`; stories: `tests/program/sessions/command.rs`
-//! - back into a conversation and its transcript: `restore.rs`; stories: `tests/program/sessions/resume.rs`
-//! - the sub-agents that can go on: `restore_agents.rs`; stories: `tests/program/sessions/continued.rs`
-//! - a session that another program wrote: `importing.rs`; stories: `tests/program/sessions/import.rs`
-//! - the part of a session before one of its messages, for a branch: `branch.rs`; stories: `tests/tui/session_branch.rs`
-//! - lines back into records, whatever happened to them: `reader.rs`, `lines.rs`; stories: `journal/damage.rs`
+//! - the thread, retries, what is missing: `writer.rs`; what hands it records: `recording.rs`; tests: `journal/writing.rs`
+//! - the directory, names, rights, locks: `files.rs`; tests: `journal/files.rs`
+//! - in which order sessions were used: `use_log.rs`; tests: `tests/program/sessions/uses.rs`
+//! - what a list says of a session: `outline.rs`; tests: `tests/program/sessions/command.rs`
+//! - back into a conversation and its transcript: `restore.rs`; tests: `tests/program/sessions/resume.rs`
+//! - the sub-agents that can go on: `restore_agents.rs`; tests: `tests/program/sessions/continued.rs`
+//! - a session that another program wrote: `importing.rs`; tests: `tests/program/sessions/import.rs`
+//! - the part of a session before one of its messages, for a branch: `branch.rs`; tests: `tests/tui/session_branch.rs`
+//! - lines back into records, whatever happened to them: `reader.rs`, `lines.rs`; tests: `journal/damage.rs`
 
 mod branch;
 mod files;

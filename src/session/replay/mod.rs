@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - all of it: `mod.rs`; the screen that takes the posts: `src/tui/replay/mod.rs`; stories: `tests/program/sessions/replay.rs`
+//! - all of it: `mod.rs`; the screen that takes the posts: `src/tui/replay/mod.rs`; tests: `tests/program/sessions/replay.rs`
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::iter;

@@ -7,7 +7,7 @@
 //!
 //! - files in pieces, on all cores: `scan.rs`
 //! - a matching line into what is told of it: `hit.rs`
-//! - all of it: `mod.rs`; stories: `tests/program/sessions/search.rs`
+//! - all of it: `mod.rs`; tests: `tests/program/sessions/search.rs`
 
 mod hit;
 mod scan;

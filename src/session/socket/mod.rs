@@ -5,12 +5,12 @@
 //!
 //! # Where things are
 //!
-//! - where the sockets lie, and which sessions run: `place.rs`; stories: `outside/place.rs`
-//! - the form of the lines: `wire.rs`; stories: `outside/lines.rs`
-//! - who may connect, and how many: `peer.rs`, `key.rs`, `server.rs`; stories: `outside/hostile.rs`,
+//! - where the sockets lie, and which sessions run: `place.rs`; tests: `outside/place.rs`
+//! - the form of the lines: `wire.rs`; tests: `outside/lines.rs`
+//! - who may connect, and how many: `peer.rs`, `key.rs`, `server.rs`; tests: `outside/hostile.rs`,
 //!   `tests/program/sessions/outside_callers.rs`
-//! - one connection: `connection.rs`; stories: `outside/clients.rs`
-//! - the other end, for commands and for a second screen: `caller.rs`, `remote.rs`; stories:
+//! - one connection: `connection.rs`; tests: `outside/clients.rs`
+//! - the other end, for commands and for a second screen: `caller.rs`, `remote.rs`; tests:
 //!   `tests/program/sessions/outside_commands.rs`, `outside/remote.rs`
 
 mod caller;

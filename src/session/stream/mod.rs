@@ -2,12 +2,12 @@
 //!
 //! # Where things are
 //!
-//! - the fold that knows it: `record.rs`; stories: `tests/program/headless/output.rs`
+//! - the fold that knows it: `record.rs`; tests: `tests/program/headless/output.rs`
 //! - the types of what is added: `fields.rs`
-//! - what a question says of itself, and the program that decides: `permission.rs`; stories:
+//! - what a question says of itself, and the program that decides: `permission.rs`; tests:
 //!   `tests/program/headless/permission_command.rs`
-//! - the same in the shape of Claude Code: `stream_json.rs`; stories: `tests/program/headless/stream_json.rs`
-//! - what a program may send, and the schema of both directions: `request.rs`, `schema.rs`; stories:
+//! - the same in the shape of Claude Code: `stream_json.rs`; tests: `tests/program/headless/stream_json.rs`
+//! - what a program may send, and the schema of both directions: `request.rs`, `schema.rs`; tests:
 //!   `tests/program/headless/input.rs`, `tests/program/headless/schema.rs`
 
 mod fields;

@@ -10,7 +10,7 @@
 //! # Where things are
 //!
 //! - the list, the outbox, the notes for agents: `mod.rs`; one job: `job.rs`; its newest output: `kept.rs`; a shell
-//!   line of the user: `line.rs`, `src/session/host/shell.rs`; the tools: `tools.rs`; stories: `jobs/mod.rs`,
+//!   line of the user: `line.rs`, `src/session/host/shell.rs`; the tools: `tools.rs`; tests: `jobs/mod.rs`,
 //!   `jobs/notifications.rs`, `jobs/termination.rs`, `jobs/concurrency.rs`, `tests/pty/jobs.rs`
 
 mod job;

@@ -7,7 +7,7 @@
 //! # Where things are
 //!
 //! - the allowed addresses: public ones, checked and pinned on every hop: `address.rs`, `target.rs`,
-//!   `resolve.rs`, `client.rs`; stories: `addresses/mod.rs`, `addresses/resolution.rs`, `addresses/validation.rs`
+//!   `resolve.rs`, `client.rs`; tests: `addresses/mod.rs`, `addresses/resolution.rs`, `addresses/validation.rs`
 
 mod address;
 mod body;

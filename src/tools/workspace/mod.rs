@@ -7,25 +7,25 @@
 //!
 //! # Where things are
 //!
-//! - tools stay in the workspace: `mod.rs`; stories: `workspace.rs`, `paths.rs`
-//! - files are changed in one step, never through a link: `files.rs`, `beneath.rs`, `atomic.rs`; stories:
+//! - tools stay in the workspace: `mod.rs`; tests: `workspace.rs`, `paths.rs`
+//! - files are changed in one step, never through a link: `files.rs`, `beneath.rs`, `atomic.rs`; tests:
 //!   `atomic.rs`, `swap_races.rs`, `changes.rs`
 //! - undo: what the tools of the last turn changed: `changes.rs`, `src/session/host/undo.rs`; and what they changed since a
-//!   message, for a branch: `rewind.rs`; stories: `changes.rs`
+//!   message, for a branch: `rewind.rs`; tests: `changes.rs`
 //! - processes: how a command starts, and how all of it ends: `spawner.rs`, `guard.rs`, `processes.rs`,
-//!   `children.rs`, `hidden.rs`; a command that is talked to: `job_streams.rs`; stories: `spawner.rs`, `process_trees/mod.rs`,
+//!   `children.rs`, `hidden.rs`; a command that is talked to: `job_streams.rs`; tests: `spawner.rs`, `process_trees/mod.rs`,
 //!   `spawner_streams.rs`
-//! - programs of the user that are run for what they print: `own_command.rs`; stories: `tests/program/keys.rs`,
+//! - programs of the user that are run for what they print: `own_command.rs`; tests: `tests/program/keys.rs`,
 //!   `tests/program/headless/permission_command.rs`
-//! - the environment of commands: `environment.rs`; stories: `child_environment.rs`
-//! - what runs outside of the sandbox, and from where never: `outside.rs`, `programs.rs`, `own_program.rs`; stories:
-//!   `outside.rs`, `sandbox/relied_on.rs`
+//! - the environment of commands: `environment.rs`; tests: `child_environment.rs`
+//! - what runs outside of the sandbox, and from where never: `outside.rs`, `programs.rs`, `own_program.rs`; tests:
+//!   `tests/program/outside.rs`, `sandbox/relied_on.rs`
 //! - the scripts that are trusted with what names them, and the copies from which they run: `script.rs`,
-//!   `private_copy.rs`; stories: `tests/program/hooks/pinned.rs`, `tests/program/mcp/project.rs`
-//! - the files that changed while a command ran: `touched.rs`; stories: `touched.rs`, `tests/program/headless/files.rs`
+//!   `private_copy.rs`; tests: `tests/program/hooks/pinned.rs`, `tests/program/mcp/project.rs`
+//! - the files that changed while a command ran: `touched.rs`; tests: `touched.rs`, `tests/program/headless/files.rs`
 //! - what git runs of a working tree: a stopped operation, what its settings name: `git_operation.rs`,
-//!   `git_settings.rs`; stories: `sandbox/protected.rs`
-//! - a diff as git writes it: `diff.rs`; stories: `diff.rs`
+//!   `git_settings.rs`; tests: `sandbox/protected.rs`
+//! - a diff as git writes it: `diff.rs`; tests: `diff.rs`
 
 mod atomic;
 mod beneath;

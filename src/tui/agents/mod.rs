@@ -5,13 +5,13 @@
 //!
 //! # Where things are
 //!
-//! - what is selected, folded, filtered: `state.rs`; which rows that makes: `rows.rs`; stories:
+//! - what is selected, folded, filtered: `state.rs`; which rows that makes: `rows.rs`; tests:
 //!   `tree_fold.rs`, `tree_filter.rs`, `tree_model.rs`
-//! - what the keys and the mouse do, cancelling among it: `update.rs`; stories: `tree.rs`
-//! - scrolling, sizes, lines between panes: `viewport.rs`, `look.rs`; stories: `looks.rs`, `mouse.rs`
-//! - the list as a column, as rows, as one line: `view/mod.rs`, `view/row.rs`, `view/cells.rs`; stories: `tree_rows.rs`
-//! - the details: `view/details.rs`; stories: `looks.rs`
-//! - a list of 1,000 agents, 16 of them streaming: stories: `tests/bench/crew.rs`, `tests/bench/screen.rs`
+//! - what the keys and the mouse do, cancelling among it: `update.rs`; tests: `tree.rs`
+//! - scrolling, sizes, lines between panes: `viewport.rs`, `look.rs`; tests: `looks.rs`, `mouse.rs`
+//! - the list as a column, as rows, as one line: `view/mod.rs`, `view/row.rs`, `view/cells.rs`; tests: `tree_rows.rs`
+//! - the details: `view/details.rs`; tests: `looks.rs`
+//! - a list of 1,000 agents, 16 of them streaming, tests: `tests/bench/crew.rs`, `tests/bench/screen.rs`
 
 mod look;
 mod rows;

@@ -5,10 +5,10 @@
 //!
 //! # Where things are
 //!
-//! - the fields, and what is asked of several panes at once: `mod.rs`; stories: `tui_shell.rs`, `tests/program/layers.rs`
-//! - a replay's way back: `checkpoints.rs`; stories: `session_timeline.rs`
-//! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; stories: `escape.rs`
-//! - a message of the status line goes with its cause: `mod.rs`, `src/tui/state.rs`; stories: `commands.rs`,
+//! - the fields, and what is asked of several panes at once: `mod.rs`; tests: `tui_shell.rs`, `tests/program/layers.rs`
+//! - a replay's way back: `checkpoints.rs`; tests: `session_timeline.rs`
+//! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; tests: `escape.rs`
+//! - a message of the status line goes with its cause: `mod.rs`, `src/tui/state.rs`; tests: `commands.rs`,
 //!   `approval_popups/mod.rs`
 
 mod checkpoints;

@@ -2,11 +2,11 @@
 //!
 //! # Where things are
 //!
-//! - the queue of questions, and when a key may answer one: `state.rs`; stories: `questions.rs`, `tests/pty/questions.rs`
-//! - what is asked, and what the keys do: `ask.rs`, `update.rs`; stories: `approval_popups/mod.rs`,
+//! - the queue of questions, and when a key may answer one: `state.rs`; tests: `questions.rs`, `tests/pty/questions.rs`
+//! - what is asked, and what the keys do: `ask.rs`, `update.rs`; tests: `approval_popups/mod.rs`,
 //!   `approval_popups/composer.rs`, `tests/pty/approvals.rs`, `undo.rs`
 //! - how a question is drawn: `view.rs`, `src/tui/widgets/exact.rs`; what it asks in words:
-//!   `src/session/fold/approval_words.rs`; stories: `approval_popups/mod.rs`,
+//!   `src/session/fold/approval_words.rs`; tests: `approval_popups/mod.rs`,
 //!   `approval_popups/display.rs`, `untrusted.rs`
 
 mod ask;

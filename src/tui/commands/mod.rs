@@ -6,9 +6,9 @@
 //!
 //! # Where things are
 //!
-//! - what a draft is: `draft.rs`; stories: `commands.rs`
+//! - what a draft is: `draft.rs`; tests: `commands.rs`
 //! - line output: its commands, what a line means, questions: `lines.rs`, `src/tui/update/line.rs`,
-//!   `src/tui/lines/asks/mod.rs`; stories: `lines_ask.rs`, `lines_lives.rs`
+//!   `src/tui/lines/asks/mod.rs`; tests: `lines_ask.rs`, `lines_lives.rs`
 
 mod draft;
 mod lines;

@@ -6,7 +6,7 @@
 //! # Where things are
 //!
 //! - exports: CSV, Markdown, files that are never written over: `mod.rs`, `markdown.rs`, `file.rs`,
-//!   `src/tui/update/export.rs`; stories: `export.rs`
+//!   `src/tui/update/export.rs`; tests: `export.rs`
 
 mod file;
 mod ledger;

@@ -5,10 +5,10 @@
 //!
 //! # Where things are
 //!
-//! - what it holds, and where its reader is: `mod.rs`; what its keys do: `update.rs`; stories: `help.rs`
+//! - what it holds, and where its reader is: `mod.rs`; what its keys do: `update.rs`; tests: `help.rs`
 //! - what it lists, what a filter leaves of that, where each entry leads: `list.rs`
-//! - the list and a page on the screen: `view.rs`; stories: `help.rs`, `tests/pty/commands.rs`
-//! - the most used keys on one screen, after `?`: `sheet.rs`; stories: `habits.rs`
+//! - the list and a page on the screen: `view.rs`; tests: `help.rs`, `tests/pty/commands.rs`
+//! - the most used keys on one screen, after `?`: `sheet.rs`; tests: `habits.rs`
 
 mod list;
 mod sheet;

@@ -8,7 +8,7 @@
 //!
 //! - colours of code: the thread of the grammars, what is known, how it is drawn: `mod.rs`, `engine.rs`,
 //!   `known.rs`,
-//!   `src/tui/widgets/code.rs`; stories: `highlight.rs`
+//!   `src/tui/widgets/code.rs`; tests: `highlight.rs`
 
 mod classes;
 mod engine;

@@ -7,7 +7,7 @@
 //! # Where things are
 //!
 //! - the file of keys: every action, conflicts, what help and hints then say: `file.rs`, `map.rs`, `chord.rs`,
-//!   `src/program/cli/keymap.rs`; stories: `tests/program/keymap_file.rs`, `tests/pty/terminal.rs`
+//!   `src/program/cli/keymap.rs`; tests: `tests/program/keymap_file.rs`, `tests/pty/terminal.rs`
 
 #[macro_use]
 mod named;

@@ -6,8 +6,8 @@
 //!
 //! # Where things are
 //!
-//! - line output for screen readers: what is written, and when: `mod.rs`, `transcript.rs`; stories: `lines.rs`
-//! - line output: Markdown read aloud: `speech.rs`, `inline.rs`; stories: `lines_speech.rs`
+//! - line output for screen readers: what is written, and when: `mod.rs`, `transcript.rs`; tests: `lines.rs`
+//! - line output: Markdown read aloud: `speech.rs`, `inline.rs`; tests: `lines_speech.rs`
 
 mod asks;
 mod echo;

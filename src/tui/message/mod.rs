@@ -6,24 +6,24 @@
 //!
 //! # Where things are
 //!
-//! - text, cursor, undo, chips: `composer/mod.rs`, `composer/chips.rs`, `typing.rs`, `src/tui/view/composer.rs`; stories:
-//!   `composer/mod.rs`, `tests/pty/composer.rs`
-//! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`, `entry.rs`; stories:
+//! - text, cursor, undo, chips: `composer/mod.rs`, `composer/chips.rs`, `typing.rs`, `src/tui/view/composer.rs`; tests:
+//!   `composer.rs`, `tests/pty/composer.rs`
+//! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`, `entry.rs`; tests:
 //!   `pending_list.rs`, `pause.rs`, `approval_popups/composer.rs`
-//! - what Enter, Tab and F5 do with it: `send.rs`; stories: `tui_shell.rs`, `tests/agent/deliver_now.rs`
-//! - to whom it goes: `address.rs`, `src/base/target.rs`; stories: `targets.rs`
+//! - what Enter, Tab and F5 do with it: `send.rs`; tests: `tui_shell.rs`, `tests/agent/deliver_now.rs`
+//! - to whom it goes: `address.rs`, `src/base/target.rs`; tests: `targets.rs`
 //! - what it reads of the rest of the screen: `mod.rs`; how it is drawn: `view.rs`, `src/tui/view/composer.rs`
-//! - texts that come back, what a key removed: `give_back.rs`, `removed.rs`, `bring_back.rs`; stories:
+//! - texts that come back, what a key removed: `give_back.rs`, `removed.rs`, `bring_back.rs`; tests:
 //!   `bring_back.rs`, `returned.rs`, `pending_lives.rs`
 //! - what was sent before, Up, Ctrl+R, the file: `history.rs`, `recall.rs`, `history_search.rs`,
-//!   `src/tui/history_file.rs`; stories: `recall.rs`
-//! - what is kept of it in the session's journal, and put back: `drafts.rs`; stories: `session_screen.rs`
-//! - a draft for each agent: `drafts.rs`; stories: `composer/mod.rs`, `pending_lives.rs`
-//! - images: `attach.rs`, `src/tui/run/images.rs`; stories: `attachments.rs`
-//! - paths behind `@`: `paths.rs`, `src/tui/run/path_walk.rs`, `src/tui/fuzzy.rs`; stories: `paths_offered.rs`
-//! - the external editor: `give_back.rs`; stories: `composer/mod.rs`,
+//!   `src/tui/history_file.rs`; tests: `recall.rs`
+//! - what is kept of it in the session's journal, and put back: `drafts.rs`; tests: `session_screen.rs`
+//! - a draft for each agent: `drafts.rs`; tests: `composer.rs`, `pending_lives.rs`
+//! - images: `attach.rs`, `src/tui/run/images.rs`; tests: `attachments.rs`
+//! - paths behind `@`: `paths.rs`, `src/tui/run/path_walk.rs`, `src/tui/fuzzy.rs`; tests: `paths_offered.rs`
+//! - the external editor: `give_back.rs`; tests: `composer.rs`,
 //!   `tests/pty/composer.rs`
-//! - lines of a pipe, texts of several lines: `line.rs`, `src/tui/update/line.rs`; stories: `lines.rs`, `lines_lives.rs`
+//! - lines of a pipe, texts of several lines: `line.rs`, `src/tui/update/line.rs`; tests: `lines.rs`, `lines_lives.rs`
 
 mod address;
 mod attach;

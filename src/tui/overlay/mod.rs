@@ -6,7 +6,7 @@
 //! # Where things are
 //!
 //! - what an overlay is, and the stack: `mod.rs`; its area and border: `frame.rs`; rows, rules and texts in it: `list.rs`;
-//!   the text of a filter: `filter.rs`; stories: `tui_shell.rs`, `escape.rs`
+//!   the text of a filter: `filter.rs`; tests: `tui_shell.rs`, `escape.rs`
 //! - the overlays: `src/tui/help`, `src/tui/ledger.rs`, `src/tui/sessions.rs`, `src/tui/changes.rs`, `src/tui/context.rs`,
 //!   `src/tui/compared.rs`, `src/tui/jobs.rs`, `src/tui/plan`
 

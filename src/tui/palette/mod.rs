@@ -5,9 +5,9 @@
 //!
 //! # Where things are
 //!
-//! - what is offered: `offers.rs`; which offer is chosen, and the keys: `mod.rs`; stories: `commands.rs`, `targets.rs`,
+//! - what is offered: `offers.rs`; which offer is chosen, and the keys: `mod.rs`; tests: `commands.rs`, `targets.rs`,
 //!   `paths_offered.rs`, `tests/pty/commands.rs`
-//! - how it is drawn: `view.rs`; stories: `commands.rs`
+//! - how it is drawn: `view.rs`; tests: `commands.rs`
 
 mod offers;
 pub mod view;

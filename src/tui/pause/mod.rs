@@ -3,7 +3,7 @@
 //! # Where things are
 //!
 //! - what it holds, the arguments as the user edits them: `mod.rs`; what its keys do: `update.rs`; how it is drawn:
-//!   `view.rs`; stories: `pause.rs`, `tests/pty/pause.rs`
+//!   `view.rs`; tests: `pause.rs`, `tests/pty/pause.rs`
 
 mod update;
 pub mod view;

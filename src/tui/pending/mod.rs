@@ -2,7 +2,7 @@
 //!
 //! # Where things are
 //!
-//! - what it holds besides the texts: `mod.rs`; what its keys do: `update.rs`; how it is drawn: `view.rs`; stories:
+//! - what it holds besides the texts: `mod.rs`; what its keys do: `update.rs`; how it is drawn: `view.rs`; tests:
 //!   `pending_list.rs`, `pending_lives.rs`, `tests/pty/pending.rs`
 
 mod update;

@@ -9,7 +9,7 @@
 //!
 //! - which terminal can, and its sequences: `protocol.rs`; the marks: `placeholder.rs`; which images have a picture: `state.rs`
 //! - what the terminal holds of them, and when it is sent: `src/tui/terminal/pictures.rs`
-//! - small pictures out of images: `src/images/preview.rs`, `src/images/sixel.rs`; stories: `picture_cells.rs`, `tests/pty/pictures.rs`
+//! - small pictures out of images: `src/images/preview.rs`, `src/images/sixel.rs`; tests: `picture_cells.rs`, `tests/pty/pictures.rs`
 
 pub mod placeholder;
 pub mod protocol;

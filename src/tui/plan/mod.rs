@@ -7,8 +7,8 @@
 //! # Where things are
 //!
 //! - the pane: `mod.rs`; the words of `/plan`: `words.rs`; the text of a step in the message: `src/tui/update/plan.rs`;
-//!   stories: `plan.rs`, `tests/pty/plan.rs`
-//! - the plans of the run: `src/session/fold/plans.rs`; what the agent is told: `src/agent/plan.rs`; stories: `tests/agent/plan/told.rs`
+//!   tests: `plan.rs`, `tests/pty/plan.rs`
+//! - the plans of the run: `src/session/fold/plans.rs`; what the agent is told: `src/agent/plan.rs`; tests: `tests/agent/plan/told.rs`
 
 mod words;
 

@@ -6,7 +6,7 @@
 //! # Where things are
 //!
 //! - a recording for terminals: `cast.rs`
-//! - all of it: `mod.rs`; stories: `tests/program/sessions/replay.rs`, `tests/program/sessions/export.rs`
+//! - all of it: `mod.rs`; tests: `tests/program/sessions/replay.rs`, `tests/program/sessions/export.rs`
 
 mod cast;
 

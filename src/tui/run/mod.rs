@@ -6,12 +6,12 @@
 //!
 //! # Where things are
 //!
-//! - when what is being written is kept: `drafts.rs`, `src/tui/message/drafts.rs`; stories: `session_screen.rs`
+//! - when what is being written is kept: `drafts.rs`, `src/tui/message/drafts.rs`; tests: `session_screen.rs`
 //! - the external editor, Ctrl+Z and back, copies: `edit.rs`, `suspend.rs`, `copy.rs`, `src/program/cli/outside.rs`;
-//!   stories: `tests/pty/terminal.rs`
-//! - the screen, its frames and its pace: `screen.rs`, `src/tui/frame_clock.rs`; stories: `tests/pty/steering.rs`
-//! - the list of saved sessions: `sessions.rs`; stories: `tests/program/sessions/command.rs`
-//! - line output, the line being typed: `lines/mod.rs`, `src/tui/lines/echo.rs`; stories:
+//!   tests: `tests/pty/terminal.rs`
+//! - the screen, its frames and its pace: `screen.rs`, `src/tui/frame_clock.rs`; tests: `tests/pty/steering.rs`
+//! - the list of saved sessions: `sessions.rs`; tests: `tests/program/sessions/command.rs`
+//! - line output, the line being typed: `lines/mod.rs`, `src/tui/lines/echo.rs`; tests:
 //!   `tests/pty/lines.rs`
 
 mod bell;

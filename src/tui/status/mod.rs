@@ -3,10 +3,10 @@
 //!
 //! # Where things are
 //!
-//! - the turn, its figures, directory and model: `mod.rs`, `view/mod.rs`; stories: `tui_shell.rs`
-//! - short messages and how long they stand: `mod.rs`, `src/tui/state.rs`; stories: `commands.rs`, `approval_popups/mod.rs`
-//! - the wait before the next attempt, counted down: `view/mod.rs`; stories: `retry_countdown.rs`
-//! - the approval mode and the sandbox in a few words: `view/badge.rs`; stories: `modes.rs`
+//! - the turn, its figures, directory and model: `mod.rs`, `view/mod.rs`; tests: `tui_shell.rs`
+//! - short messages and how long they stand: `mod.rs`, `src/tui/state.rs`; tests: `commands.rs`, `approval_popups/mod.rs`
+//! - the wait before the next attempt, counted down: `view/mod.rs`; tests: `retry_countdown.rs`
+//! - the approval mode and the sandbox in a few words: `view/badge.rs`; tests: `modes.rs`
 
 pub mod view;
 

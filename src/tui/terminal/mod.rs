@@ -5,11 +5,11 @@
 //!
 //! # Where things are
 //!
-//! - what a terminal gets at the start and at the end: `modes.rs`; stories: `tests/pty/terminal.rs`, `tests/pty/multiplexers.rs`
-//! - few bytes to the terminal: `paint.rs`, `writer.rs`; stories: `paint.rs`, `tests/bench/screen.rs`
-//! - pictures, and when they are sent: `pictures.rs`; stories: `picture_cells.rs`, `picture_lives.rs`, `tests/pty/pictures.rs`
+//! - what a terminal gets at the start and at the end: `modes.rs`; tests: `tests/pty/terminal.rs`, `tests/pty/multiplexers.rs`
+//! - few bytes to the terminal: `paint.rs`, `writer.rs`; tests: `paint.rs`, `tests/bench/screen.rs`
+//! - pictures, and when they are sent: `pictures.rs`; tests: `picture_cells.rs`, `picture_lives.rs`, `tests/pty/pictures.rs`
 //! - leaving, restoring the terminal, signals, what ends a program that does not answer: `mod.rs`, `signals.rs`,
-//!   `watchdog.rs`; stories: `tests/pty/leaving.rs`
+//!   `watchdog.rs`; tests: `tests/pty/leaving.rs`
 
 pub mod alert;
 mod modes;

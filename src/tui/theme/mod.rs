@@ -6,7 +6,7 @@
 //! # Where things are
 //!
 //! - themes: colours and styles, `NO_COLOR`: `assets/themes/dark.toml`, `mod.rs`, `themes.rs`,
-//!   `src/program/cli/themes.rs`; stories: `themes.rs`, `commands.rs`
+//!   `src/program/cli/themes.rs`; tests: `themes.rs`, `commands.rs`
 //! - how many colours a terminal shows, `COLORTERM`, `COLORFGBG`: `depth.rs`
 
 mod depth;

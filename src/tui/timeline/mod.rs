@@ -5,8 +5,8 @@
 //!
 //! # Where things are
 //!
-//! - the steps and the marks: `steps.rs`; the jumps, the clock: `mod.rs`; how it is drawn: `view.rs`; stories: `session_timeline.rs`
-//! - what its keys do: `src/tui/update/replay.rs`; stories: `session_timeline.rs`, `tests/pty/sessions.rs`
+//! - the steps and the marks: `steps.rs`; the jumps, the clock: `mod.rs`; how it is drawn: `view.rs`; tests: `session_timeline.rs`
+//! - what its keys do: `src/tui/update/replay.rs`; tests: `session_timeline.rs`, `tests/pty/sessions.rs`
 
 mod steps;
 mod view;

@@ -2,18 +2,18 @@
 //!
 //! # Where things are
 //!
-//! - the fold of events into cells: `fold/mod.rs`, `fold/calls.rs`, `fold/texts.rs`, `cell.rs`; stories:
+//! - the fold of events into cells: `fold/mod.rs`, `fold/calls.rs`, `fold/texts.rs`, `cell.rs`; tests:
 //!   `transcript/fold.rs`
-//! - what there is to see of a call beyond its output: `result.rs`; stories: `result_views.rs`
-//! - how the cells of a long session are kept: `cells.rs`; stories: `long_conversations.rs`
-//! - the end of a session that is still being read: `pane.rs`; stories: `session_opening.rs`
-//! - where the reader is: `scroll.rs`; stories: `scrolling.rs`
-//! - jumps, selections, copies, times: `keys.rs`, `selection.rs`, `view/select.rs`, `view/annotations.rs`; stories:
+//! - what there is to see of a call beyond its output: `result.rs`; tests: `result_views.rs`
+//! - how the cells of a long session are kept: `cells.rs`; tests: `long_conversations.rs`
+//! - the end of a session that is still being read: `pane.rs`; tests: `session_opening.rs`
+//! - where the reader is: `scroll.rs`; tests: `scrolling.rs`
+//! - jumps, selections, copies, times: `keys.rs`, `selection.rs`, `view/select.rs`, `view/annotations.rs`; tests:
 //!   `reading.rs`, `tests/pty/reading.rs`
-//! - what all of it is kept in: `pane.rs`; a page of it: `export.rs`; stories: `export.rs`
+//! - what all of it is kept in: `pane.rs`; a page of it: `export.rs`; tests: `export.rs`
 //! - search: what is typed, what is found, piece by piece: `search.rs`, `search_keys.rs`, `view/matches.rs`,
-//!   `view/query.rs`; stories: `reading.rs`, `tests/pty/reading.rs`
-//! - the transcript on the screen: `view/mod.rs`; stories: `transcript/mod.rs`
+//!   `view/query.rs`; tests: `reading.rs`, `tests/pty/reading.rs`
+//! - the transcript on the screen: `view/mod.rs`; tests: `transcript/mod.rs`
 
 pub mod cell;
 pub mod cells;

@@ -5,13 +5,13 @@
 //!
 //! # Where things are
 //!
-//! - what a key changes: `keys.rs`, `mod.rs`; what the run says: `post.rs`; stories: `tui_shell.rs`
+//! - what a key changes: `keys.rs`, `mod.rs`; what the run says: `post.rs`; tests: `tui_shell.rs`
 //! - what a pane wants of its siblings, here of the message and the transcript: `mod.rs`, `call_text.rs`, `question.rs`,
-//!   `approval.rs`; stories: `pending_list.rs`, `pause.rs`,
+//!   `approval.rs`; tests: `pending_list.rs`, `pause.rs`,
 //!   `approval_popups/composer.rs`, `undo.rs`, `ledger.rs`
-//! - what the message wants of the rest: `mod.rs`, `src/tui/message/mod.rs`; stories: `message.rs`
-//! - a replay: `replay.rs`, `src/tui/timeline`; stories: `session_timeline.rs`
-//! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; stories: `looks.rs`,
+//! - what the message wants of the rest: `mod.rs`, `src/tui/message/mod.rs`; tests: `message.rs`
+//! - a replay: `replay.rs`, `src/tui/timeline`; tests: `session_timeline.rs`
+//! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; tests: `looks.rs`,
 //!   `tests/pty/looks.rs`
 
 mod approval;

@@ -2,10 +2,10 @@
 //!
 //! # Where things are
 //!
-//! - when a text enters, in words: `forecast.rs`; stories: `forecast.rs`
-//! - where each pane stands, small sizes: `layout.rs`; stories: `tui_shell.rs`, `tests/pty/sizes.rs`
+//! - when a text enters, in words: `forecast.rs`; tests: `forecast.rs`
+//! - where each pane stands, small sizes: `layout.rs`; tests: `tui_shell.rs`, `tests/pty/sizes.rs`
 //! - speed: keys, streams, bursts, SSE, transcript: `src/tui/transcript/view/cache.rs`,
-//!   `src/provider/sse.rs`; stories:
+//!   `src/provider/sse.rs`; tests:
 //!   `tests/bench/screen.rs`, `tests/bench/agents.rs`, `tests/bench/sse.rs`, `tests/bench/session.rs`,
 //!   `tests/bench/transcript.rs`
 

@@ -2,13 +2,13 @@
 //!
 //! # Where things are
 //!
-//! - texts that fit into one row, cut at graphemes: `fit.rs`; stories: `tui_shell.rs`
-//! - styled lines, and how they are wrapped: `wrap.rs`; stories: `markdown.rs`
+//! - texts that fit into one row, cut at graphemes: `fit.rs`; tests: `tui_shell.rs`
+//! - styled lines, and how they are wrapped: `wrap.rs`; tests: `markdown.rs`
 //! - Markdown: its blocks, its rows, tables, texts that still grow: `markdown.rs`, `blocks.rs`, `table.rs`, `stream.rs`,
-//!   `unfinished.rs`; stories: `markdown.rs`, `streaming.rs`, `tables.rs`, `tests/pty/markdown.rs`
-//! - colours on a line of code: `code.rs`; stories: `highlight.rs`
-//! - texts in which every character counts: `exact.rs`; stories: `approval_popups/display.rs`
-//! - changes, and which words of a line differ: `diff.rs`; stories: `diffs.rs`
+//!   `unfinished.rs`; tests: `markdown.rs`, `streaming.rs`, `tables.rs`, `tests/pty/markdown.rs`
+//! - colours on a line of code: `code.rs`; tests: `highlight.rs`
+//! - texts in which every character counts: `exact.rs`; tests: `approval_popups/display.rs`
+//! - changes, and which words of a line differ: `diff.rs`; tests: `diffs.rs`
 
 mod blocks;
 pub mod code;

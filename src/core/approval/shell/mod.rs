@@ -7,7 +7,7 @@
 //! # Where things are
 //!
 //! - shell commands as rules see them: `mod.rs`, `lexer/mod.rs`, `commands.rs`, `indirect.rs`, `builtins.rs`,
-//!   `runners.rs`; stories:
+//!   `runners.rs`; tests:
 //!   `shell_policy/mod.rs`, `shell_policy/parsing.rs`, `shell_policy/deny_rules.rs`, `shell_policy/complexity.rs`
 
 mod builtins;

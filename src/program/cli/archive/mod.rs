@@ -2,11 +2,11 @@
 //!
 //! # Where things are
 //!
-//! - `search`: `search.rs`; stories: `sessions/search.rs`
-//! - `diff`: `diff.rs`, `src/session/compare/mod.rs`; stories: `sessions/compare.rs`
-//! - `export`: `export.rs`, `send.rs`; stories: `sessions/export.rs`
-//! - `import`: `import.rs`, `src/session/import`; stories: `sessions/import.rs`
-//! - `replay`: `replay.rs`; stories: `sessions/replay.rs`
+//! - `search`: `search.rs`; tests: `sessions/search.rs`
+//! - `diff`: `diff.rs`, `src/session/compare/mod.rs`; tests: `sessions/compare.rs`
+//! - `export`: `export.rs`, `send.rs`; tests: `sessions/export.rs`
+//! - `import`: `import.rs`, `src/session/import`; tests: `sessions/import.rs`
+//! - `replay`: `replay.rs`; tests: `sessions/replay.rs`
 //! - which session it is: `source.rs`
 
 mod diff;

@@ -4,7 +4,7 @@
 //!
 //! # Where things are
 //!
-//! - `steersman doctor`: `mod.rs`, `connection.rs`, `model.rs`, `terminal.rs`; stories: `doctor.rs`
+//! - `steersman doctor`: `mod.rs`, `connection.rs`, `model.rs`, `terminal.rs`; tests: `doctor.rs`
 
 mod connection;
 mod model;

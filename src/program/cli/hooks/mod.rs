@@ -7,8 +7,8 @@
 //! # Where things are
 //!
 //! - the hooks of the user, the question, the record: `mod.rs`, `record.rs`; of a project: `src/program/cli/project/hooks.rs`;
-//!   `steersman hooks`: `list.rs`; stories: `hooks/trust.rs`
-//! - hooks that cannot be read: `broken.rs`; stories: `hooks/broken.rs`
+//!   `steersman hooks`: `list.rs`; tests: `hooks/trust.rs`
+//! - hooks that cannot be read: `broken.rs`; tests: `hooks/broken.rs`
 
 mod broken;
 mod list;

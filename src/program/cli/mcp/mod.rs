@@ -2,9 +2,9 @@
 //!
 //! # Where things are
 //!
-//! - the servers of a start: `definitions.rs`; stories: `mcp/configuration.rs`
-//! - `list`, `doctor`, `import`: `list.rs`, `doctor.rs`, `import.rs`; stories: `mcp/command.rs`
-//! - `login`, `logout`: `login.rs`; stories: `mcp/login.rs`
+//! - the servers of a start: `definitions.rs`; tests: `mcp/configuration.rs`
+//! - `list`, `doctor`, `import`: `list.rs`, `doctor.rs`, `import.rs`; tests: `mcp/command.rs`
+//! - `login`, `logout`: `login.rs`; tests: `mcp/login.rs`
 
 mod definitions;
 mod doctor;

@@ -8,9 +8,9 @@
 //!
 //! - project trust: files of a project, the record of trust: `mod.rs`, `offer.rs`, `detail.rs`,
 //!   `record.rs`, `trusted_texts.rs`,
-//!   `src/program/config/project.rs`; stories: `trust/mod.rs`
-//! - permissions of Claude Code's settings: `permissions.rs`, `src/program/config/permissions.rs`; stories: `permissions.rs`
-//! - skills, custom commands and agent files, the user's and a project's: `texts.rs`; stories: `trust/mod.rs`, `set_ups.rs`
+//!   `src/program/config/project.rs`; tests: `trust/mod.rs`
+//! - permissions of Claude Code's settings: `permissions.rs`, `src/program/config/permissions.rs`; tests: `permissions.rs`
+//! - skills, custom commands and agent files, the user's and a project's: `texts.rs`; tests: `trust/mod.rs`, `set_ups.rs`
 
 mod detail;
 mod hooks;

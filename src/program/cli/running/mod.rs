@@ -5,11 +5,11 @@
 //!
 //! # Where things are
 //!
-//! - the flags: `args.rs`; which session is meant: `choose.rs`; stories: `sessions/outside_commands.rs`
-//! - letting a session listen: `listen.rs`; stories: `tests/session/outside/place.rs`
+//! - the flags: `args.rs`; which session is meant: `choose.rs`; tests: `sessions/outside_commands.rs`
+//! - letting a session listen: `listen.rs`; tests: `tests/session/outside/place.rs`
 //! - `status`: `status.rs`; `inject` with its receipt: `inject.rs`; `watch`: `watch.rs`; `cancel`, `approve`, `decline`:
-//!   `steer.rs`; stories: `sessions/outside_commands.rs`
-//! - a second screen: `attach.rs`; a session without one: `serve.rs`; stories: `tests/pty/outside.rs`
+//!   `steer.rs`; tests: `sessions/outside_commands.rs`
+//! - a second screen: `attach.rs`; a session without one: `serve.rs`; tests: `tests/pty/outside.rs`
 
 pub mod args;
 mod attach;

@@ -2,8 +2,8 @@
 //!
 //! # Where things are
 //!
-//! - the section `[mcp.NAME]` and its definition: `section.rs`; stories: `mcp/configuration.rs`
-//! - `.mcp.json`, `~/.claude.json`, the `config.toml` of codex, and writing them as sections: `files.rs`; stories:
+//! - the section `[mcp.NAME]` and its definition: `section.rs`; tests: `mcp/configuration.rs`
+//! - `.mcp.json`, `~/.claude.json`, the `config.toml` of codex, and writing them as sections: `files.rs`; tests:
 //!   `mcp/command.rs`
 
 mod files;

@@ -8,7 +8,7 @@
 //! - what the model does, step by step: `script.rs`; its answers: `report.rs`
 //! - what a request or steering asks for, and what comes of it: `request.rs`, `steering.rs`
 //! - what is known in a turn: `view.rs`, `conversation.rs`, `results.rs`, `files.rs`; tasks of sub-agents: `task.rs`;
-//!   stories: `demo/mod.rs`, `tests/pty/embedded.rs`
+//!   tests: `demo/mod.rs`, `tests/pty/embedded.rs`
 
 mod conversation;
 mod files;

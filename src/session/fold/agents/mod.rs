@@ -5,9 +5,9 @@
 //!
 //! # Where things are
 //!
-//! - states, sums, what each event changes: `events.rs`, `node.rs`, `status.rs`, `totals.rs`; stories: `tests/tui/tree.rs`,
+//! - states, sums, what each event changes: `events.rs`, `node.rs`, `status.rs`, `totals.rs`; tests: `tests/tui/tree.rs`,
 //!   `tests/tui/tree_model.rs`
-//! - what needs attention: `warnings.rs`; stories: `tests/tui/tree_warnings.rs`
+//! - what needs attention: `warnings.rs`; tests: `tests/tui/tree_warnings.rs`
 //! - the rows, keys and colours of the screen's list: `src/tui/agents/mod.rs`
 
 mod events;

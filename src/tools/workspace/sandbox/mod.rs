@@ -19,9 +19,9 @@
 //! # Where things are
 //!
 //! - the sandbox of commands: namespaces, bubblewrap, Landlock, what each closes: `mod.rs`, `mounts.rs`,
-//!   `namespaces.rs`, `view.rs`, `bubblewrap.rs`, `expected_mount.rs`, `landlock.rs`, `seccomp.rs`, `places.rs`; stories:
+//!   `namespaces.rs`, `view.rs`, `bubblewrap.rs`, `expected_mount.rs`, `landlock.rs`, `seccomp.rs`, `places.rs`; tests:
 //!   `sandbox/mod.rs`, `tests/fixtures/sandbox_probes.py`
-//! - the supervisor of a job, which writes names in its place: `supervisor/`, `seccomp_notify/`; stories: `sandbox/names.rs`,
+//! - the supervisor of a job, which writes names in its place: `supervisor/`, `seccomp_notify/`; tests: `sandbox/names.rs`,
 //!   `tests/fixtures/protected_names.py`
 
 mod bubblewrap;
