@@ -453,6 +453,8 @@ pub const CODE_TURN: Duration = Duration::from_millis(40);
 pub const CODE_LINE_TIME: Duration = Duration::from_secs(20);
 /// Colours of code: time for one block before the grammar is given up.
 pub const CODE_BLOCK_TIME: Duration = Duration::from_mins(2);
+/// How long the colours of code of an exported page may take together.
+pub const EXPORT_CODE_TIME: Duration = Duration::from_secs(10);
 /// Colours of code: idle time after which the grammars are freed.
 pub const CODE_IDLE: Duration = Duration::from_mins(1);
 

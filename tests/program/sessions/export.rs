@@ -288,7 +288,7 @@ fn the_web_page_has_colours_of_code_and_diffs_aligned_columns_headings_and_the_t
         (texts(".k"), texts(".s"), texts(".c")),
         (vec!["let".into()], vec!["\"<b>\"".into()], vec!["// one 'é".into()])
     );
-    assert_eq!((texts(".del"), texts(".add")), (vec!["-old\n".to_owned()], vec!["+new\n".to_owned()]));
+    assert_eq!((texts(".del"), texts(".add")), (vec!["-old".to_owned()], vec!["+new".to_owned()]));
     assert!(page.contains(".answer h4") && document.select("[style], script, link, img").length() == 0);
 }
 

@@ -5,20 +5,26 @@
 
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::code::code;
+use super::code::CodeColours;
 use super::escaped;
 
-pub(super) fn markdown(text: &str) -> String {
+pub(super) fn markdown(text: &str, colours: &mut CodeColours) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut writer = Writer::default();
+    let mut writer = Writer {
+        html: String::new(),
+        is_head: false,
+        columns: (Vec::new(), 0),
+        code: None,
+        links: Vec::new(),
+        colours,
+    };
     for event in Parser::new_ext(text, options) {
         writer.event(event);
     }
     writer.html
 }
 
-#[derive(Default)]
-struct Writer {
+struct Writer<'a> {
     html: String,
     /// Whether the row that is written is a table's head.
     is_head: bool,
@@ -28,9 +34,10 @@ struct Writer {
     code: Option<(String, String)>,
     /// For each link that is open, whether it was written as one.
     links: Vec<bool>,
+    colours: &'a mut CodeColours,
 }
 
-impl Writer {
+impl Writer<'_> {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),
@@ -128,7 +135,8 @@ impl Writer {
             TagEnd::BlockQuote(_) => self.push("</blockquote>\n"),
             TagEnd::CodeBlock => {
                 if let Some((label, text)) = self.code.take() {
-                    self.push(&code(&text, &label));
+                    let html = self.colours.code(&text, &label);
+                    self.push(&html);
                 }
                 self.push("</code></pre>\n");
             }

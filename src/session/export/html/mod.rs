@@ -16,6 +16,7 @@ use jiff::tz::TimeZone;
 use sha2::{Digest as _, Sha256};
 
 use super::{AgentPart, CallPart, Item, Reply, SessionParts, TextState};
+use code::CodeColours;
 use markdown::markdown;
 use steersman_base::assets::EXPORT_STYLE as STYLE;
 use steersman_base::details::Details;
@@ -36,7 +37,7 @@ pub fn html(parts: &SessionParts, zone: &TimeZone) -> String {
     let title = if title.is_empty() { "Session".to_owned() } else { title };
     let hash = STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
     let policy = format!("default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'");
-    let mut page = Page { html: String::new(), zone };
+    let mut page = Page { html: String::new(), zone, colours: CodeColours::default() };
     page.push(&format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
@@ -118,6 +119,7 @@ impl TurnTotals {
 struct Page<'a> {
     html: String,
     zone: &'a TimeZone,
+    colours: CodeColours,
 }
 
 impl Page<'_> {
@@ -246,7 +248,8 @@ impl Page<'_> {
         }
         if !reply.text.is_empty() {
             self.push("<div class=\"answer\">\n");
-            self.push(&markdown(&reply.text));
+            let html = markdown(&reply.text, &mut self.colours);
+            self.push(&html);
             self.push("</div>\n");
         }
         if reply.is_interrupted {

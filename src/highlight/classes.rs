@@ -4,7 +4,7 @@
 
 use syntect::parsing::{Scope, ScopeStack};
 
-use super::Class;
+use crate::Class;
 
 /// Scopes by their beginning, and the class that each means; of two that fit, the one that stands first counts.
 const RULES: [(&str, Option<Class>); 52] = [

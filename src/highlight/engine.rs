@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 
-use super::classes::Classes;
-use super::{Coloured, Job, Language, Resume, Span};
+use crate::classes::Classes;
+use crate::{Coloured, Job, Language, Resume, Span};
 use steersman_base::limits;
 
 /// What a grammar knows behind a line.
@@ -108,7 +108,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::highlight::Chain;
+    use crate::Chain;
 
     const TIME: Duration = Duration::from_mins(1);
 
