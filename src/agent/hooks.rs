@@ -268,8 +268,8 @@ impl Agent {
         }
     }
 
-    /// Tells that the session ends, also after a stop.
-    pub async fn tell_end(&self) {
+    /// Runs the hooks for the end of the session, also after a stop.
+    pub async fn run_end_hooks(&self) {
         if let Some(hooks) = self.tree.hooks.clone() {
             let emit = |event| self.listeners.emit(event);
             hooks.at(&self.id, HookPoint::Ended(SessionEnd::Exit), &emit).await;

@@ -58,7 +58,7 @@ async fn a_tool_whose_name_no_server_takes_is_refused() {
     for name in ["read file", "läs", "read/file", "a\nb", &"x".repeat(129)] {
         let rig = Rig::new([]);
         let refused = rig.try_build(rig.builder(), |c| c.add_tool(tool(name, "seen"))).await.unwrap_err();
-        assert!(refused.to_string().contains("no model server takes a tool named"), "{refused}");
+        assert!(refused.to_string().contains("no model server accepts a tool named"), "{refused}");
     }
     for name in ["read_file-2", "files.read", &"x".repeat(64)] {
         let rig = Rig::new([]);

@@ -93,7 +93,7 @@ fn what_a_project_allows_counts_once_it_is_trusted_and_what_the_user_allows_alwa
     let (first, said) = told(project(settings), &[], &calls);
     assert!(first.iter().all(|told| told.starts_with("Error: ")), "{first:?}");
     assert!(said.contains("not trusted, and therefore ignored: 1 permission; "), "{said}");
-    assert!(said.contains(".claude/settings.json: it holds but for Bash(a && b) ("), "{said}");
+    assert!(said.contains(".claude/settings.json: not applied as written: Bash(a && b) ("), "{said}");
     let hash = said.split("--trust-project ").nth(1).unwrap().split_whitespace().next().unwrap();
     let (second, _) = told(project(settings), &["--trust-project", hash], &calls);
     assert!(!second[0].starts_with("Error: ") && second[1].starts_with("Error: "), "{second:?}");
@@ -109,7 +109,7 @@ fn settings_that_cannot_be_read_and_may_deny_something_ask_about_everything() {
     };
     let (told, said) = told_of_broken(&[]);
     assert!(told[0].starts_with("Error: "), "{told:?}");
-    assert!(said.contains("everything is asked about"), "{said}");
+    assert!(said.contains("every call asks first"), "{said}");
     let (told, _) = told_of_broken(&["--without-broken-hooks"]);
     assert!(told[0].contains("pssst"), "{told:?}");
 }

@@ -44,7 +44,7 @@ fn ctrl_x_ctrl_e_opens_the_editor() {
 fn esc_and_a_key_without_a_meaning_end_it_with_a_sentence_and_do_nothing_else() {
     let mut stage = Stage::new(80, 24);
     stage.turn("").keys("draft<c-x><esc>");
-    assert!(stage.screen().contains("Ctrl+X: left, nothing is done"));
+    assert!(stage.screen().contains("Ctrl+X: cancelled"));
     stage.keys("<c-x>8<c-x>;");
     assert!(stage.screen().contains("Ctrl+X ; does nothing here"));
     stage.keys("<c-x>").paste("v");

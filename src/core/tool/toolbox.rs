@@ -99,7 +99,7 @@ impl QueuedChanges {
         if name.len() > limits::TOOL_NAME_BYTES || !name.bytes().all(is_taken) {
             let most = limits::TOOL_NAME_BYTES;
             return Err(BuildError::argument(format!(
-                "no model server takes a tool named {name:?}: only letters, digits, _ and -, at most {most} of them"
+                "no model server accepts a tool named {name:?}: only letters, digits, _ and -, at most {most} of them"
             )));
         }
         if !self.names.insert(name.to_owned()) {

@@ -66,13 +66,13 @@ impl ClaudeSettings {
         self.rules.allow.clear();
         self.variables.clear();
         if self.model.take().is_some() {
-            self.left_out.push("model (which one answers is for your own configuration)".to_owned());
+            self.left_out.push("model (only your own configuration sets it)".to_owned());
         }
         if self.mode.take_if(|mode| *mode != Mode::Plan).is_some() {
-            self.left_out.push("defaultMode (how much runs unasked is for your own configuration)".to_owned());
+            self.left_out.push("defaultMode (only your own configuration sets it)".to_owned());
         }
         if !std::mem::take(&mut self.directories).is_empty() {
-            self.left_out.push("additionalDirectories (they are for your own configuration)".to_owned());
+            self.left_out.push("additionalDirectories (only your own configuration sets them)".to_owned());
         }
         self
     }
@@ -86,7 +86,7 @@ impl ClaudeSettings {
             self.left_out.iter().take(limits::NAMED_LEFT_OUT).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = self.left_out.len().saturating_sub(limits::NAMED_LEFT_OUT);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        Some(format!("{file}: it holds but for {named}{more}"))
+        Some(format!("{file}: not applied as written: {named}{more}"))
     }
 
     /// Reads the text of a settings file.
@@ -96,7 +96,7 @@ impl ClaudeSettings {
             // Nobody knows what it denies.
             Err(error) if text.contains("deny") || text.contains("\"ask\"") => Self {
                 is_broken: true,
-                left_out: vec![format!("it is no JSON ({error}), and may deny something: everything is asked about")],
+                left_out: vec![format!("it is no JSON ({error}), and may deny something: every call asks first")],
                 ..Self::default()
             },
             Err(_) => Self::default(),
@@ -280,7 +280,7 @@ impl PermissionPlaces<'_> {
     /// Returns the only path pattern that an entry which allows means.
     fn allowed(self, pattern: &str) -> Result<String, String> {
         if pattern.contains(['[', '{', '\\', '!']) {
-            return Err("only * and ? stand for something in paths here".to_owned());
+            return Err("only * and ? are wildcards in paths here".to_owned());
         }
         let path = self.place(pattern).ok_or("there is no home directory")?;
         let below = path.strip_prefix(self.cwd).ok().and_then(Path::to_str).filter(|below| !below.is_empty());
@@ -290,7 +290,7 @@ impl PermissionPlaces<'_> {
     /// Returns every path pattern that an entry which restricts may mean.
     fn restricted(self, pattern: &str) -> Result<Vec<String>, String> {
         if pattern.starts_with('!') {
-            return Err("a pattern that takes something out again is not read here".to_owned());
+            return Err("patterns that begin with ! are not supported".to_owned());
         }
         let wide = widened(pattern);
         let mut paths: Vec<PathBuf> = self.place(&wide).into_iter().collect();

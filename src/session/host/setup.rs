@@ -233,7 +233,7 @@ fn say_left_out(sentences: Vec<String>, says_all: bool, context: &ContextBook) -
     }
     let number = count(sentences.len(), "note");
     context.leave_out(sentences);
-    vec![format!("{number} on what of your set-up does not count as it is: /context lists them")]
+    vec![format!("part of your set-up is not applied as written: /context shows {number}")]
 }
 
 /// Returns the event with which a session begins.
@@ -306,7 +306,7 @@ fn changed_prompt(before: &str, now: &str, files: &[ContextFile]) -> Option<Stri
     let changed = files.iter().filter(|file| !before.contains(&file.text)).map(ContextFile::label);
     let names = changed.collect::<Vec<_>>().join(", ");
     let what = if names.is_empty() { String::new() } else { format!(" ({names})") };
-    Some(format!("The instructions changed since this session was saved{what}. The new ones hold from here on."))
+    Some(format!("The instructions changed since this session was saved{what}. The new ones apply from now on."))
 }
 
 /// What the program decides about hooks before an agent is built.

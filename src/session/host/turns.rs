@@ -168,7 +168,7 @@ impl TurnLoop {
         drop(side);
         jobs.end().await;
         // Who ends the session waits for a moment only.
-        let _ = tokio::time::timeout(limits::HOOK_END_TIME, agent.tell_end()).await;
+        let _ = tokio::time::timeout(limits::HOOK_END_TIME, agent.run_end_hooks()).await;
         agent.close();
         agent
     }

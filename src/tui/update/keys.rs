@@ -113,7 +113,7 @@ fn is_empty_draft(app: &App) -> bool {
 /// Says that two keys have no meaning.
 pub fn prefix_sentence(chord: Chord) -> String {
     match chord.code {
-        KeyCode::Esc => "Ctrl+X: left, nothing is done".to_owned(),
+        KeyCode::Esc => "Ctrl+X: cancelled".to_owned(),
         _ => format!("{chord} does nothing here"),
     }
 }

@@ -14,7 +14,7 @@ pub fn added(line: &str, outcome: Result<(), String>) -> PaneEffect {
     match outcome {
         // The rule that is sent too takes the status line.
         Ok(()) => PaneEffect::Note(AgentId::main(), format!("AGENTS.md has a new line: {line}")),
-        Err(why) => PaneEffect::Reply(format!("AGENTS.md is as it was: {why}. The line was: {line}")),
+        Err(why) => PaneEffect::Reply(format!("AGENTS.md was not changed: {why}. The line was: {line}")),
     }
 }
 

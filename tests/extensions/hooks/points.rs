@@ -354,7 +354,7 @@ async fn a_conversation_that_was_emptied_begins_again() {
     agent.run_loop("a").await.unwrap();
     agent.reset();
     agent.run_loop("b").await.unwrap();
-    agent.tell_end().await;
+    agent.run_end_hooks().await;
     let is_session = |name: &String| name.starts_with("session") || name.starts_with("ended");
     let sessions: Vec<String> = hooks.asked().into_iter().filter(is_session).collect();
     assert_eq!(sessions, ["session Startup", "ended Clear", "session Clear", "ended Exit"]);

@@ -89,7 +89,7 @@ fn an_input_that_ends_without_a_text_is_said_to_hold_none() {
         run.write(input);
         run.close_stdin();
         let end = run.end();
-        let sentence = "the input has ended, and there was no text to send in it";
+        let sentence = "the input has ended without a text to send";
         assert_eq!((end.code, end.stderr), (Some(0), format!("steersman: {sentence}\n")));
         assert_eq!(lines(&end.stdout).pop().unwrap()["event"]["reason"], sentence);
     }

@@ -413,7 +413,7 @@ fn instructions_that_changed_since_hold_in_a_session_that_goes_on() {
 
     std::fs::write(home.path().join("work/AGENTS.md"), "Indent with two spaces.\n").unwrap();
     let (home, said) = exec(home, &["--continue", "third"]);
-    let sentence = "The instructions changed since this session was saved (AGENTS.md). The new ones hold from here on.";
+    let sentence = "The instructions changed since this session was saved (AGENTS.md). The new ones apply from now on.";
     assert!(said.contains(sentence), "{said}");
     let (_home, said) = exec(home, &["--continue", "fourth"]);
     assert!(!said.contains("instructions changed"), "{said}");

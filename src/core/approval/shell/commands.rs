@@ -102,9 +102,7 @@ impl Commands {
     /// Says that a word may stand for names that are not written; `None` where none does.
     pub fn pattern(&self) -> Option<&'static str> {
         let mut words = self.found.iter().flat_map(|found| &found.words);
-        words
-            .any(|word| word.contains(['*', '?', '[', '{']))
-            .then_some("a word of it stands for names that are not written")
+        words.any(|word| word.contains(['*', '?', '[', '{'])).then_some("it has a wildcard")
     }
 
     /// Adds what the lexer sees, in the strings for other shells too.

@@ -150,7 +150,7 @@ impl ExecRun<'_> {
             return None;
         }
         if !self.has_sent && self.progress.outcome.is_none() && self.reason.is_none() {
-            let sentence = "the input has ended, and there was no text to send in it";
+            let sentence = "the input has ended without a text to send";
             self.err.say(sentence);
             self.reason = Some(sentence.to_owned());
         }
