@@ -25,7 +25,8 @@ fn hooks_hear_of_sub_agents_failures_and_the_end_and_a_condition_narrows_them() 
         Reply::text("done"),
     ]);
     let log = |event: &str, more: Value| {
-        let mut hook = json!({ "type": "command", "command": "cat >> log.jsonl; echo >> log.jsonl" });
+        // Hooks run beside each other: each writes a file of its own.
+        let mut hook = json!({ "type": "command", "command": format!("cat > {event}.json") });
         hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         (event.to_owned(), json!([{ "hooks": [hook] }]))
     };
@@ -40,13 +41,15 @@ fn hooks_hear_of_sub_agents_failures_and_the_end_and_a_condition_narrows_them() 
     let program = program.file(".config/steersman/hooks.json", &json!({ "hooks": hooks }).to_string());
     let (output, home) = program.output_with_home();
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
-    let log = fs::read_to_string(home.path().join("work/log.jsonl")).unwrap();
-    let told: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let mut told = told;
-    told.sort_by_key(|told| told["hook_event_name"].to_string());
-    let names: Vec<&str> = told.iter().map(|told| told["hook_event_name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["PostToolUseFailure", "SessionEnd", "SubagentStart"], "{log}");
-    assert_eq!(told[0]["tool_input"]["file_path"].as_str().unwrap().rsplit('/').next(), Some("nowhere.txt"));
-    assert!(told[0]["error"].as_str().unwrap().starts_with("Error: "), "{log}");
-    assert_eq!((&told[2]["agent_type"], &told[1]["reason"]), (&json!("file_miner"), &json!("other")));
+    let input_of = |event: &str| -> Value {
+        let text = fs::read_to_string(home.path().join(format!("work/{event}.json"))).unwrap();
+        let input: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{event}: {error}: {text}"));
+        assert_eq!(input["hook_event_name"], event);
+        input
+    };
+    let failure = input_of("PostToolUseFailure");
+    assert_eq!(failure["tool_input"]["file_path"].as_str().unwrap().rsplit('/').next(), Some("nowhere.txt"));
+    assert!(failure["error"].as_str().unwrap().starts_with("Error: "), "{failure}");
+    assert_eq!(input_of("SubagentStart")["agent_type"], "file_miner");
+    assert_eq!(input_of("SessionEnd")["reason"], "other");
 }
