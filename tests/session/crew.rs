@@ -152,7 +152,7 @@ async fn what_a_child_did_not_take_before_its_end_is_given_back_and_later_texts_
     pause.open();
     running.answered().await;
     let story = deck.queue_story("a 0");
-    let end = ["turn Completed", "pending []", r#"returned ["m1 too late", "m2 as well"]"#, "finished Completed"];
+    let end = ["turn Completed", r#"returned ["m1 too late", "m2 as well"]"#, "pending []", "finished Completed"];
     assert_eq!(story[story.len() - 4..], end);
     assert_eq!(deck.rig.last_request().lines()[3..], ["tool#c1: The answer."], "they enter no conversation");
     assert_eq!(deck.steer("a 0", "much too late"), Err(Refused::Ended));
@@ -197,7 +197,7 @@ async fn one_child_is_cancelled_its_parent_is_told_and_goes_on_and_its_sibling_n
     let results = ["tool#c1: Error: cancelled by the user", "tool#c2: from b"];
     assert_eq!(deck.rig.last_request().lines()[3..], results);
     let story = deck.queue_story("a 0");
-    assert_eq!(story[1..], ["turn Cancelled", "pending []", r#"returned ["m1 never read"]"#, "finished Cancelled"]);
+    assert_eq!(story[1..], ["turn Cancelled", r#"returned ["m1 never read"]"#, "pending []", "finished Cancelled"]);
     assert_eq!(deck.queue_story("b 0"), ["turn Completed", "finished Completed"]);
     assert_eq!(deck.rig.story().last().unwrap(), "ended 1 completed");
 }
@@ -345,7 +345,7 @@ async fn a_run_that_is_dropped_gives_the_texts_of_its_children_back() {
     }
     assert_eq!(
         deck.queue_story("a 0"),
-        ["turn Cancelled", "pending []", r#"returned ["m1 first"]"#, "finished Cancelled"]
+        ["turn Cancelled", r#"returned ["m1 first"]"#, "pending []", "finished Cancelled"]
     );
     assert_eq!(deck.ids(), [""]);
 }

@@ -91,11 +91,12 @@ impl Drop for RunningChild<'_> {
     fn drop(&mut self) {
         if let Some(membership) = self.membership.take() {
             let entries = membership.crew.dismiss(&self.id);
-            if membership.changed.notified().now_or_never().is_some() {
-                self.listeners.emit(Event::Pending { entries: Vec::new() });
-            }
+            // First: a journal that ends between the two events must not lose the texts.
             if !entries.is_empty() {
                 self.listeners.emit(Event::Returned { entries });
+            }
+            if membership.changed.notified().now_or_never().is_some() {
+                self.listeners.emit(Event::Pending { entries: Vec::new() });
             }
         }
         let (outcome, message) = (self.end.0, self.end.1.take());

@@ -180,6 +180,13 @@ impl Crew {
         back
     }
 
+    /// Stops the running turn, that of each sub-agent too; what is pending stays in the lists.
+    pub fn halt(&self) {
+        for controls in self.ids().iter().filter_map(|id| self.get(id)) {
+            controls.interloper.halt(&controls.cancellable);
+        }
+    }
+
     /// Calls `watcher` after each change of any queue, now and later. It must not block.
     pub fn watch(&self, watcher: &Watcher) {
         let mut inner = lock(&self.inner);

@@ -80,9 +80,10 @@ impl Host {
         settled(&mut self.state, || queue.deliverable() || crew.ids().len() > 1).await
     }
 
-    /// Stops the run, closes the agent and waits for the worker's end, at most `grace`.
+    /// Stops the run, closes the agent and waits for the worker's end, at most `grace`. What is still pending for the main
+    /// agent stays so in the journal.
     pub async fn shutdown(self, grace: Duration) {
-        self.handle.stop();
+        self.handle.crew().halt();
         self.end.notify_one();
         let mut task = self.task;
         if tokio::time::timeout(grace, &mut task).await.is_err() {

@@ -106,6 +106,9 @@ struct Fold {
     /// What has begun and not ended, in order.
     open: Vec<OpenItem>,
     waiting: Vec<(AgentId, Pending)>,
+    /// Texts that left the list of their agent in this turn and run, and no record has said why. A stop empties the list
+    /// before the record of the texts that it gave back is written: a program that is killed between has not lost them.
+    left_list: Vec<(AgentId, Pending)>,
     delivering: Vec<Delivering>,
     /// Given back to the user, and not sent again since.
     returned: Vec<Pending>,
@@ -144,11 +147,14 @@ impl Fold {
             Record::Event(envelope) => return self.apply(envelope),
             Record::Drafts { texts } => {
                 // What was given back is in the message again, unless that says something else by now.
-                self.returned.retain(|returned| !texts.iter().any(|draft| draft.text.contains(&returned.text)));
+                let is_written = |entry: &Pending| texts.iter().any(|draft| draft.text.contains(&entry.text));
+                self.returned.retain(|returned| !is_written(returned));
+                self.left_list.retain(|(_, entry)| !is_written(entry));
                 self.drafts = texts;
             }
-            Record::Session(_) | Record::Run { .. } | Record::Unattended | Record::Missing { .. } | Record::Unknown => {
-            }
+            // The run before it ended there, and this one went on with what it had left.
+            Record::Run { .. } => self.waiting.append(&mut self.left_list),
+            Record::Session(_) | Record::Unattended | Record::Missing { .. } | Record::Unknown => {}
         }
         None
     }
@@ -158,7 +164,7 @@ impl Fold {
         let interrupted = self.open.iter().filter(|open| matches!(open.what, OpenKind::Agent(_))).count();
         let closing = self.open.iter().rev().map(|open| open.closing(why)).collect();
         let mut pending: Vec<Pending> = self.delivering.into_iter().filter_map(|text| text.entry).collect();
-        pending.extend(self.waiting.into_iter().map(|(_, entry)| entry));
+        pending.extend(self.waiting.into_iter().chain(self.left_list).map(|(_, entry)| entry));
         pending.append(&mut self.returned);
         let unfinished = Unfinished { drafts: self.drafts, images: Vec::new(), pending, agents: interrupted };
         let plan = self.plans.of(&AgentId::main()).map(AgentPlan::left);
@@ -170,7 +176,8 @@ impl Fold {
     /// Takes which texts are the user's again: what went into the message comes back once, if that was not kept any more.
     fn take_back(&mut self, texts: &[MessageId], why: &TakenBack) {
         for id in texts {
-            let entry = self.waiting.iter().find(|(_, entry)| entry.id == *id).map(|(_, entry)| entry.clone());
+            let mut known = self.waiting.iter().chain(&self.left_list).map(|(_, entry)| entry);
+            let entry = known.find(|entry| entry.id == *id).cloned();
             self.returned.extend(entry.filter(|_| matches!(why, TakenBack::Stopped | TakenBack::ToMessage)));
             self.settle(id);
         }
@@ -180,6 +187,7 @@ impl Fold {
         let number = entry.id.as_str().strip_prefix('m').and_then(|number| number.parse().ok());
         self.numbers.texts = self.numbers.texts.max(number.unwrap_or(0));
         self.returned.retain(|returned| returned.text != entry.text);
+        self.left_list.retain(|(_, left)| left.text != entry.text);
         self.drafts.retain(|draft| !was_sent(draft, &to, &entry));
         if let Some(delivering) = self.delivering.iter_mut().find(|text| text.id == entry.id) {
             delivering.entry = Some(entry);
@@ -210,6 +218,8 @@ impl Fold {
         } else if let Event::TurnStarted { turn } = event {
             if agent.is_main() {
                 self.numbers.turns = self.numbers.turns.max(*turn);
+                // The run went on: whoever took them back has them.
+                self.left_list.clear();
             }
         } else if let Event::AgentSpawned { child, .. } = event {
             if let Some((persona, number)) = child.as_str().rsplit_once(' ')
@@ -293,13 +303,16 @@ impl Fold {
     fn settle(&mut self, id: &MessageId) {
         self.settled.insert(id.clone());
         self.waiting.retain(|(_, entry)| entry.id != *id);
+        self.left_list.retain(|(_, entry)| entry.id != *id);
     }
 
     /// Takes the whole queue of an agent. A text that no list has shown yet may have come behind this one was made.
     fn list(&mut self, agent: &AgentId, entries: &[Pending]) {
         self.listed.extend(entries.iter().map(|entry| entry.id.clone()));
         let listed = &self.listed;
-        self.waiting.retain(|(to, entry)| to != agent || !listed.contains(&entry.id));
+        let left = self.waiting.extract_if(.., |(to, entry)| to == agent && listed.contains(&entry.id));
+        self.left_list.extend(left);
+        self.left_list.retain(|(_, entry)| !entries.iter().any(|listed| listed.id == entry.id));
         let mut all: Vec<(AgentId, Pending)> = entries
             .iter()
             .filter(|entry| !self.settled.contains(&entry.id))

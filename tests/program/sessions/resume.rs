@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use steersman_agent::Agent;
-use steersman_base::event::{Event, Outcome, Pending, Usage};
+use steersman_base::event::{Event, Outcome, Pending, TakenBack, Usage};
 use steersman_base::id::AgentId;
 use steersman_base::message::Message;
 use steersman_base::protocol::DraftText;
@@ -171,6 +171,7 @@ fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
     journal.accepted(&main, entry("m3", "withdrawn"));
     journal.on_event(&event(3, Event::Pending { entries: vec![entry("m3", "withdrawn")] }));
     journal.on_event(&event(4, Event::Pending { entries: vec![] }));
+    journal.taken_back(vec!["m3".into()], TakenBack::Removed);
     journal.accepted(&main, entry("m4", "edited"));
     journal.on_event(&event(5, Event::Pending { entries: vec![entry("m4", "as it was edited")] }));
     // Accepted, and the list that is told next was made before.
@@ -187,6 +188,58 @@ fn what_was_accepted_and_not_delivered_waits_and_nothing_else() {
     let texts: Vec<&str> = resumed.unfinished.pending.iter().map(|entry| entry.text.as_str()).collect();
     assert_eq!(texts, ["as it was edited", "the newest", "for a child", "given back"]);
     assert_eq!((resumed.numbers.texts, resumed.numbers.seq), (9, 8));
+}
+
+/// The list of an agent is told by its own task, the reason by whoever took a text out: either may be recorded first.
+#[test]
+fn a_text_that_left_the_list_is_lost_at_no_record() {
+    let left = |taken: Option<TakenBack>, is_list_first: bool, more: &dyn Fn(&Journal)| {
+        let disk = Disk::default();
+        let journal = journal(&disk);
+        journal.accepted(&AgentId::main(), entry("m1", "typed"));
+        journal.on_event(&event(1, Event::Pending { entries: vec![entry("m1", "typed")] }));
+        let list = || journal.on_event(&event(2, Event::Pending { entries: vec![] }));
+        if is_list_first {
+            list();
+        }
+        if let Some(why) = taken {
+            journal.taken_back(vec!["m1".into()], why);
+        }
+        if !is_list_first {
+            list();
+        }
+        more(&journal);
+        journal.close();
+        restored(&disk.bytes()).unfinished.pending.len()
+    };
+    let nothing = |_: &Journal| {};
+    assert_eq!(left(None, true, &nothing), 1, "killed before the reason was recorded");
+    for is_list_first in [true, false] {
+        assert_eq!(left(Some(TakenBack::Stopped), is_list_first, &nothing), 1);
+        assert_eq!(left(Some(TakenBack::ToMessage), is_list_first, &nothing), 1);
+        assert_eq!(left(Some(TakenBack::Removed), is_list_first, &nothing), 0);
+        let is_merged = Some(TakenBack::Merged("m2".into()));
+        assert_eq!(left(is_merged, is_list_first, &nothing), 0);
+    }
+    // Where it is by now: in the message, sent again, listed again, delivered.
+    let draft = |journal: &Journal| {
+        let (text, kind) = ("typed, and more".to_owned(), steersman_base::steering::TextKind::Add);
+        journal.drafts(vec![DraftText { to: "".into(), text, kind, images: Vec::new(), sender: None }]);
+    };
+    assert_eq!(left(None, true, &draft), 0);
+    let sent = |journal: &Journal| journal.accepted(&AgentId::main(), entry("m2", "typed"));
+    assert_eq!(left(None, true, &sent), 1);
+    let listed =
+        |journal: &Journal| journal.on_event(&event(3, Event::Pending { entries: vec![entry("m1", "typed")] }));
+    assert_eq!(left(None, true, &listed), 1);
+    let delivered = |journal: &Journal| {
+        journal.on_event(&event(3, user("m1", "typed")));
+        journal.on_history(&AgentId::main(), HistoryChange::Appended(&Message::user("typed")));
+    };
+    assert_eq!(left(None, true, &delivered), 0);
+    // A run that goes on had told who has it.
+    let next_turn = |journal: &Journal| journal.on_event(&event(3, Event::TurnStarted { turn: 2 }));
+    assert_eq!(left(None, true, &next_turn), 0);
 }
 
 #[test]

@@ -303,6 +303,24 @@ async fn a_shutdown_cancels_the_turn_and_ends_the_worker() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_pending_at_a_shutdown_stays_listed_as_pending() {
+    let pause = Pause::new();
+    let ship = launch([Played::text("Never.").paused(&pause), Played::text("Never either.")]);
+    ship.send("a");
+    pause.reached().await;
+    ship.host.handle().inject_user_message(&AgentId::main(), ("b", Delivery::FollowUp)).unwrap();
+    ship.host.handle().inject_user_message(&AgentId::main(), ("c", Delivery::Steer)).unwrap();
+    let Ship { host, rig, dir: _dir } = ship;
+    within(PATIENCE, "the worker ends", host.shutdown(Duration::from_secs(5))).await;
+    let lists = rig.events().into_iter().filter_map(|event| match event {
+        Event::Pending { entries } => Some(entries.into_iter().map(|entry| entry.text).collect::<Vec<_>>()),
+        _ => None,
+    });
+    assert_eq!(lists.last().unwrap(), ["c", "b"]);
+    assert_eq!(rig.events().iter().filter(|event| matches!(event, Event::UserTurn { .. })).count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_shutdown_while_the_agent_is_built_ends_at_once() {
     let host = host::start_with(&tokio::runtime::Handle::current(), |_| std::future::pending());
     settle().await;

@@ -333,14 +333,21 @@ impl Interloper {
         let taken = {
             let mut queue = self.lock();
             cancellable.cancel();
-            queue.paused = true;
-            queue.stopped = true;
+            queue.halt();
             queue.take_ready()
         };
         if !taken.is_empty() {
             self.changed();
         }
         taken
+    }
+
+    /// As [`Interloper::stop`], but what is pending stays in the list: for the end of a session, which another run may go
+    /// on with.
+    pub fn halt(&self, cancellable: &Cancellable) {
+        let mut queue = self.lock();
+        cancellable.cancel();
+        queue.halt();
     }
 
     /// As [`Interloper::stop`], with what waits for a condition too; and what is sent from here on starts no turn before

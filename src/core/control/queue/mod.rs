@@ -191,6 +191,12 @@ impl Queue {
         self.entries().any(|entry| !entry.held && entry.trigger.is_none() && entry.delivery == Delivery::Now)
     }
 
+    /// Keeps what is pending from starting a turn after the one that is stopped.
+    pub(crate) fn halt(&mut self) {
+        self.paused = true;
+        self.stopped = true;
+    }
+
     /// Takes everything but what waits for a condition.
     pub(crate) fn take_ready(&mut self) -> Vec<Pending> {
         self.entries.extract_if(.., |entry| entry.pending.trigger.is_none()).map(|entry| entry.pending).collect()
