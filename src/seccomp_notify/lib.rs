@@ -1,8 +1,9 @@
 //! A safe interface to seccomp's user notifications: a thread confines itself with a filter, and another thread answers
 //! the system calls that the filter picks, of that thread and of all that it starts.
 //!
-//! The only unsafe code of the program, because no kept crate in Rust has it. Used by the sandbox of commands. Needs Linux
-//! 5.14, where an answer and a descriptor arrive together.
+//! Needs Linux 5.14, where an answer and a descriptor arrive together. Besides, copies of a process that has one thread.
+//!
+//! The only unsafe code of the program, because no kept crate in Rust has a safe form of it. Used by the sandbox of commands.
 #![cfg(target_os = "linux")]
 
 use std::io;
@@ -146,6 +147,30 @@ fn load(program: &[Instruction], flags: libc::c_ulong) -> io::Result<OwnedFd> {
     }
     // SAFETY: the call returned a new descriptor, which nobody else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// The process in which a call of [`fork`] goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forked {
+    /// The process that called; the number of the copy.
+    Parent(u32),
+    /// The copy.
+    Child,
+}
+
+/// Makes a copy of this process, which has one thread: a program is neither loaded nor linked again.
+///
+/// # Errors
+/// That of the kernel; [`io::ErrorKind::Unsupported`] when other threads run, whose locks nobody would release in the copy.
+#[allow(unsafe_code, reason = "fork(2)")]
+pub fn fork() -> io::Result<Forked> {
+    if std::fs::read_dir("/proc/self/task")?.count() != 1 {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "a process with several threads is not copied"));
+    }
+    // SAFETY: no other thread exists, and only another one could make some, so nothing is half done in the copy.
+    let returned = unsafe { libc::fork() };
+    checked(returned)?;
+    Ok(if returned == 0 { Forked::Child } else { Forked::Parent(returned.unsigned_abs()) })
 }
 
 fn checked(returned: libc::c_int) -> io::Result<()> {

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -28,6 +28,8 @@ use crate::workspace::job::{Ended, Failure};
 use crate::workspace::job_streams::{JobStreams, Streams};
 use crate::workspace::own_program;
 use crate::workspace::processes::{self, Machine, Process};
+#[cfg(target_os = "linux")]
+use crate::workspace::sandbox::{SUBCOMMAND, inner};
 use steersman_base::limits;
 
 /// The time between two checks during a kill.
@@ -95,6 +97,12 @@ fn guard(argv: &[OsString], memory: Option<u64>, streams: Streams) -> Ended {
             Err(error) => return not_started(&error),
         },
     };
+    limit_job(memory);
+    // While this process has one thread.
+    let starter = match Starter::new(argv, streams) {
+        Ok(starter) => starter,
+        Err(error) => return not_started(&error),
+    };
     // Opened while this process may still open it.
     let score = File::options().read(true).write(true).open(OOM_SCORE).ok();
     let children = Children::open();
@@ -102,7 +110,7 @@ fn guard(argv: &[OsString], memory: Option<u64>, streams: Streams) -> Ended {
     for signal in HANDLED {
         let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
     }
-    confine_itself(memory);
+    protect_itself();
     let (news, inbox) = mpsc::channel();
     let (started, main) = mpsc::channel::<()>();
     let commands = news.clone();
@@ -115,7 +123,7 @@ fn guard(argv: &[OsString], memory: Option<u64>, streams: Streams) -> Ended {
     });
     // Before the job, which may take much at once.
     let before = processes::machine().ok();
-    let main = match start(argv, score, streams) {
+    let main = match start(starter, score) {
         Ok(main) => main,
         Err(error) => return not_started(&error),
     };
@@ -140,18 +148,23 @@ fn close_foreign() {
     }
 }
 
-/// Protects this process from the job, and sets the limits that the job inherits.
-fn confine_itself(memory: Option<u64>) {
+/// Makes the session of the job, and sets the limits that the job inherits.
+fn limit_job(memory: Option<u64>) {
     let _ = rustix::process::setsid();
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::set_no_new_privs(true);
+    limit_resources(memory);
+}
+
+/// Protects this process from the job, and lets it adopt what the job leaves.
+fn protect_itself() {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_child_subreaper, set_dumpable_behavior};
         let _ = set_child_subreaper(Some(rustix::process::getpid()));
-        let _ = rustix::thread::set_no_new_privs(true);
         // Nobody of the same user can open its pipes through /proc or trace it.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
-    limit_resources(memory);
 }
 
 fn limit_resources(memory: Option<u64>) {
@@ -174,20 +187,89 @@ fn limit_resources(memory: Option<u64>) {
     }
 }
 
-/// Starts the job in a process group of its own, and keeps nothing of its output open.
-fn start(argv: &[OsString], mut score: Option<File>, streams: Option<JobStreams>) -> io::Result<Pid> {
-    let inherited = own_program::inherit(argv)?;
-    let argv = inherited.as_ref().map_or(argv, |(line, _)| line);
-    let Some((program, arguments)) = argv.split_first() else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no program is named"));
-    };
-    let output = io::stdout().as_fd().try_clone_to_owned()?;
-    let (input, errors) = match streams {
-        Some(JobStreams { input, errors }) => {
-            (Stdio::from(input), Stdio::from(errors.map_or_else(|| output.try_clone(), Ok)?))
+/// What starts the job, in a process group of its own.
+enum Starter {
+    /// A copy of this process, which waits for a byte and is the sandbox then.
+    #[cfg(target_os = "linux")]
+    Copy(u32, io::PipeWriter),
+    /// A program, with the open file that it inherits.
+    Program(Command, Option<OwnedFd>),
+}
+
+impl Starter {
+    fn new(argv: &[OsString], streams: Option<JobStreams>) -> io::Result<Self> {
+        let (input, errors) = streams.map_or((None, None), |streams| (Some(streams.input), streams.errors));
+        #[cfg(target_os = "linux")]
+        if let [program, command, arguments @ ..] = argv
+            && program == own_program::ITSELF
+            && command == SUBCOMMAND
+        {
+            return Self::copy(arguments, input, errors);
         }
-        None => (Stdio::null(), Stdio::from(output.try_clone()?)),
-    };
+        let inherited = own_program::inherit(argv)?;
+        let (argv, inherited) = inherited.map_or_else(|| (argv.to_vec(), None), |(line, file)| (line, Some(file)));
+        let Some((program, arguments)) = argv.split_first() else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no program is named"));
+        };
+        let output = io::stdout().as_fd().try_clone_to_owned()?;
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .stdin(input.map_or_else(Stdio::null, Stdio::from))
+            .stderr(errors.map_or_else(|| output.try_clone(), Ok)?)
+            .stdout(output)
+            .process_group(0);
+        Ok(Self::Program(command, inherited))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn copy(arguments: &[OsString], input: Option<OwnedFd>, errors: Option<OwnedFd>) -> io::Result<Self> {
+        use steersman_seccomp_notify::{Forked, fork};
+
+        let (word, starter) = io::pipe()?;
+        if let Forked::Parent(pid) = fork()? {
+            return Ok(Self::Copy(pid, starter));
+        }
+        drop(starter);
+        let code = become_sandbox(word, arguments, input, errors).unwrap_or(inner::FAILED);
+        std::process::exit(code.into())
+    }
+
+    /// Starts the job; returns its first process.
+    fn start(self) -> io::Result<u32> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Copy(pid, mut starter) => starter.write_all(&[0]).map(|()| pid),
+            Self::Program(mut command, _inherited) => command.spawn().map(|child| child.id()),
+        }
+    }
+}
+
+/// Gives this process, a copy of the guard, the streams of the job, waits for the guard's word, and runs the job in a sandbox;
+/// returns its exit code.
+#[cfg(target_os = "linux")]
+fn become_sandbox(
+    mut word: io::PipeReader,
+    arguments: &[OsString],
+    input: Option<OwnedFd>,
+    errors: Option<OwnedFd>,
+) -> io::Result<u8> {
+    nix::unistd::setpgid(nix::unistd::Pid::this(), nix::unistd::Pid::this())?;
+    let input = input.map_or_else(|| File::open("/dev/null").map(OwnedFd::from), Ok)?;
+    rustix::stdio::dup2_stdin(input)?;
+    match errors {
+        Some(errors) => rustix::stdio::dup2_stderr(errors)?,
+        None => rustix::stdio::dup2_stderr(io::stdout())?,
+    }
+    // Without one the guard has ended.
+    word.read_exact(&mut [0])?;
+    drop(word);
+    let _ = std::fs::write(OOM_SCORE, limits::JOB_OOM_SCORE);
+    Ok(inner::run(arguments.iter().cloned()))
+}
+
+/// Starts the job, and keeps nothing of its output open.
+fn start(starter: Starter, mut score: Option<File>) -> io::Result<Pid> {
     // Behind the start the job may have seen to it that nothing can be opened any more.
     let nothing = File::options().write(true).open("/dev/null")?;
     // The job inherits it; the guard itself is to stay.
@@ -195,21 +277,14 @@ fn start(argv: &[OsString], mut score: Option<File>, streams: Option<JobStreams>
     if let Some(score) = &mut score {
         let _ = score.read_to_string(&mut own_score).and_then(|_| score.write_all(limits::JOB_OOM_SCORE.as_bytes()));
     }
-    let child = Command::new(program)
-        .args(arguments)
-        .stdin(input)
-        .stdout(Stdio::from(output))
-        .stderr(errors)
-        .process_group(0)
-        .spawn();
-    drop(inherited);
+    let started = starter.start();
     if let Some(score) = &mut score {
         let _ = score.write_all(own_score.as_bytes());
     }
-    let child = child?;
+    let pid = started?;
     // Where that fails, the job's output ends with the guard.
     let _ = rustix::stdio::dup2_stdout(nothing);
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.ok_or_else(|| io::Error::other("it has no process number"))
 }
 

@@ -28,10 +28,6 @@ const GIT_CONFIG_VARIABLE: &str = "GIT_CONFIG_GLOBAL";
 pub(super) const INSIDE: &str = "--inside";
 /// The first argument where mounts and namespaces are to be made.
 pub(super) const NAMESPACES: &str = "--namespaces";
-/// The first argument of the first process in those namespaces. The numbers of its user and group follow.
-pub(super) const INIT: &str = "--init";
-/// The argument before the number of the descriptor that becomes the job's input.
-pub(super) const INPUT: &str = "--input";
 
 /// The argument that makes this program answer the system calls of the job. The directory whose lock it takes follows.
 pub(super) const SUPERVISE: &str = "--supervise";
@@ -42,8 +38,8 @@ pub(super) const PROGRAM: &str = "--program";
 #[derive(Debug, Default)]
 struct InnerArguments {
     place: Stage,
-    /// The descriptor that becomes the input of the job.
-    input: Option<i32>,
+    /// The input of the job; that of this process without.
+    input: Option<Stdio>,
     mounts: Vec<Mount>,
     /// The mounts that must be there already: what, and where.
     expected: Vec<(OsString, PathBuf)>,
@@ -107,19 +103,16 @@ pub(super) fn network(network: Network, line: &mut Vec<OsString>) {
 /// Confines this process and executes the job; returns the exit code only when that failed, after saying why, or when
 /// the job runs in namespaces that this process waits for.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let args: Vec<OsString> = args.into_iter().collect();
-    let mut order = match read(args.iter().cloned()) {
+    let mut order = match read(args) {
         Ok(order) => order,
         Err(sentence) => return failed(&sentence),
     };
-    let Some((program, arguments)) = order.argv.split_first() else { return failed("there is nothing to run") };
-    if let Stage::Outside = order.place {
-        return make_namespaces(args, order.network).unwrap_or_else(|sentence| failed(&sentence));
+    match separate(&mut order) {
+        Ok(None) => {}
+        Ok(Some(code)) => return code,
+        Err(sentence) => return failed(&sentence),
     }
-    let input = match order.input.map(job_input).transpose() {
-        Ok(input) => input.unwrap_or_else(Stdio::null),
-        Err(error) => return failed(&format!("the input of the job: {error}")),
-    };
+    let Some((program, arguments)) = order.argv.split_first() else { return failed("there is nothing to run") };
     let supervised = order.supervised.take();
     let sockets = match confine(&order) {
         Ok(families) => families,
@@ -136,7 +129,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     {
         command.env(GIT_CONFIG_VARIABLE, config);
     }
-    if let Stage::First(..) = order.place {
+    if let Some(input) = order.input.take() {
         command.stdin(input);
     }
     let error = match start(command, order.place, supervised, sockets) {
@@ -171,10 +164,6 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, Stri
             Some("--expect") => order.expected.push((path()?.into(), path()?)),
             Some("--network") => order.network = Network::On,
             Some(SUPERVISE) => order.supervised = Some((path()?, ProtectedPlaces::default())),
-            Some(INPUT) => {
-                let number = args.next().and_then(|number| number.to_str()?.parse().ok());
-                order.input = Some(number.ok_or("the number of the input is missing")?);
-            }
             Some(PROGRAM) => {
                 let number = path()?.file_name().and_then(|number| number.to_str()?.parse::<i32>().ok());
                 nix::unistd::close(number.ok_or("the number of the program is missing")?)
@@ -182,13 +171,6 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, Stri
             }
             Some(INSIDE) => order.place = Stage::Inside,
             Some(NAMESPACES) => order.place = Stage::Outside,
-            Some(INIT) => {
-                let mut number = || args.next()?.to_str()?.parse().ok();
-                let (Some(user), Some(group)) = (number(), number()) else {
-                    return Err("a user is missing".to_owned());
-                };
-                order.place = Stage::First(user, group);
-            }
             Some("--") => {
                 order.argv = args.collect();
                 return Ok(order);
@@ -204,23 +186,6 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, Stri
         }
     }
     Err("there is nothing to run".to_owned())
-}
-
-/// Takes the input of the job from a descriptor that was left open for it, and closes that. Before the view of the machine
-/// is another one.
-fn job_input(number: i32) -> io::Result<Stdio> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-
-    use rustix::fs::OFlags;
-
-    // Without waiting for somebody who writes: the host may have closed its end already.
-    let opened = std::fs::File::options()
-        .read(true)
-        .custom_flags((OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed())
-        .open(format!("/proc/self/fd/{number}"))?;
-    rustix::io::ioctl_fionbio(&opened, false)?;
-    nix::unistd::close(number)?;
-    Ok(opened.into())
 }
 
 /// The error when a job was not started.
@@ -291,12 +256,22 @@ fn start(
     Ok(end(job, place))
 }
 
+/// Makes the namespaces of the job where that is asked for; goes on in their first process. Returns the exit code of the job
+/// in this one, which waits for it.
 #[cfg(target_os = "linux")]
-fn make_namespaces(args: Vec<OsString>, network: Network) -> Result<u8, String> {
-    use crate::workspace::sandbox::namespaces;
+fn separate(order: &mut InnerArguments) -> Result<Option<u8>, String> {
+    use crate::workspace::sandbox::namespaces::{self, Side};
 
-    // The first says what this process is to do.
-    namespaces::run(args.into_iter().skip(1), network)
+    if let Stage::Outside = order.place {
+        match namespaces::separate(order.network)? {
+            Side::Outer(code) => return Ok(Some(code)),
+            Side::First { user, group, input } => {
+                order.place = Stage::First(user, group);
+                order.input = Some(input);
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Waits for the end of the job; returns its exit code.
@@ -337,8 +312,8 @@ fn confine(_: &InnerArguments) -> Result<Vec<i32>, String> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn make_namespaces(_: Vec<OsString>, _: Network) -> Result<u8, String> {
-    Err("this system has none".to_owned())
+fn separate(_: &mut InnerArguments) -> Result<Option<u8>, String> {
+    Ok(None)
 }
 
 #[cfg(not(target_os = "linux"))]

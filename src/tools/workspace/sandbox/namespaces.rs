@@ -1,8 +1,8 @@
 //! Namespaces of our own: this program makes the mounts of a job and its namespaces itself, as bubblewrap would.
 //!
-//! Two processes of the hidden sub-command. The outer one ([`run`]) makes the namespaces, with a user that is the
-//! superuser in them and nowhere else, starts the inner one ([`super::init`]) as their first process, and passes on
-//! how it ends. Each dies with its parent, and the namespaces with their first process.
+//! Two processes. The outer one ([`separate`]) makes the namespaces, with a user that is the superuser in them and nowhere
+//! else, copies itself as their first process ([`super::init`]), and passes on how that ends. Each dies with its parent, and
+//! the namespaces with their first process.
 
 use std::ffi::OsString;
 
@@ -20,34 +20,42 @@ pub(super) fn wrap(own: &SandboxResources, job: &Job) -> Vec<OsString> {
 }
 
 #[cfg(target_os = "linux")]
-pub(super) use outer::{die_with_parent, is_user, run};
+pub(super) use outer::{Side, die_with_parent, is_user, separate};
 
 #[cfg(target_os = "linux")]
 mod outer {
     //! The outer process.
 
-    use std::ffi::OsString;
     use std::fs::File;
     use std::io::{self, Write as _};
-    use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
-    use std::os::unix::process::CommandExt as _;
+    use std::os::fd::{AsFd, OwnedFd};
     use std::path::Path;
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
 
     use nix::sched::CloneFlags;
     use nix::sys::signal::SigSet;
     use rustix::fs::{FileType, Mode, OFlags};
     use rustix::process::{Signal, getegid, geteuid};
+    use steersman_seccomp_notify::{Forked, fork};
 
     use crate::workspace::Network;
-    use crate::workspace::own_program::ITSELF;
-    use crate::workspace::sandbox::{SUBCOMMAND, inner};
+    use crate::workspace::sandbox::{init, inner};
 
-    /// Runs the arguments of the sub-command in namespaces of their own; returns the exit code of the job.
-    pub(in crate::workspace::sandbox) fn run(
-        args: impl Iterator<Item = OsString>,
-        network: Network,
-    ) -> Result<u8, String> {
+    /// The process that goes on after the namespaces are made.
+    pub(in crate::workspace::sandbox) enum Side {
+        /// The outer one; the exit code of the job, which has ended.
+        Outer(u8),
+        /// The first one within.
+        First {
+            user: u32,
+            group: u32,
+            /// The input of the job.
+            input: Stdio,
+        },
+    }
+
+    /// Makes namespaces and their first process. This process has one thread.
+    pub(in crate::workspace::sandbox) fn separate(network: Network) -> Result<Side, String> {
         let failed = |what: &str, error: io::Error| format!("{what}: {error}");
         die_with_parent()?;
         let (user, group) = (geteuid().as_raw(), getegid().as_raw());
@@ -62,33 +70,33 @@ mod outer {
         let process = rustix::fs::open("/proc", OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
         let process = process.map_err(|error| failed("/proc", error.into()))?;
         is_user(&process, (0, user), (0, group)).map_err(|error| failed("no user in the namespace", error))?;
+        drop(process);
         die_with_parent()?;
         // The job hears of a signal itself, and its end is to be passed on.
         SigSet::all().thread_block().map_err(|error| failed("signals", error.into()))?;
-        let input = job_input().map_err(|error| failed("the input of the job", error))?;
-        let number = input.as_ref().map(|input| input.as_raw_fd().to_string());
-        let child = Command::new(ITSELF)
-            .arg0("steersman")
-            .args([SUBCOMMAND, inner::INIT].map(OsString::from))
-            .args([user, group].map(|id| id.to_string()))
-            .args(number.iter().flat_map(|number| [inner::INPUT, number]))
-            .args(args)
-            // Open for as long as this process lives.
-            .stdin(Stdio::piped())
-            .spawn();
-        let mut child = child.map_err(|error| failed("no first process", error))?;
-        drop(input);
-        let alive = child.stdin.take();
-        let status = child.wait().map_err(|error| failed("the first process", error))?;
-        drop(alive);
-        Ok(inner::exit_code(status.code(), std::os::unix::process::ExitStatusExt::signal(&status)))
+        // Its other end is open for as long as this process lives.
+        let (parent, alive) = io::pipe().map_err(|error| failed("a pipe", error))?;
+        match fork().map_err(|error| failed("no first process", error))? {
+            Forked::Parent(first) => {
+                drop(parent);
+                let (code, signal) = init::wait_for(first);
+                drop(alive);
+                Ok(Side::Outer(inner::exit_code(code, signal)))
+            }
+            Forked::Child => {
+                drop(alive);
+                let input = job_input().map_err(|error| failed("the input of the job", error))?;
+                rustix::stdio::dup2_stdin(&parent).map_err(|error| failed("a pipe", error.into()))?;
+                Ok(Side::First { user, group, input: input.map_or_else(Stdio::null, Stdio::from) })
+            }
+        }
     }
 
-    /// Returns a copy of this process's input for the first process, which inherits it; nothing where the input is empty.
+    /// Returns a copy of this process's input; nothing where the input is empty.
     fn job_input() -> io::Result<Option<OwnedFd>> {
         let input = io::stdin();
         let is_pipe = FileType::from_raw_mode(rustix::fs::fstat(&input)?.st_mode) == FileType::Fifo;
-        Ok(if is_pipe { Some(rustix::io::dup(&input)?) } else { None })
+        Ok(if is_pipe { Some(rustix::io::fcntl_dupfd_cloexec(&input, 3)?) } else { None })
     }
 
     /// Makes the kernel kill this process when its parent ends. A change of credentials resets that.
