@@ -61,6 +61,11 @@ impl Glob {
     pub(super) fn matches(&self, text: &str) -> bool {
         stand_for(&self.parts, text.chars(), |part| part.stretches(), |part, c| part.fits(*c))
     }
+
+    /// Tells whether it matches a text in any case of its letters.
+    pub(super) fn matches_in_any_case(&self, text: &str) -> bool {
+        stand_for(&self.parts, text.chars(), |part| part.stretches(), |part, c| part.fits_in_any_case(*c))
+    }
 }
 
 impl Part {
@@ -69,6 +74,13 @@ impl Part {
             Self::Char(wanted) => wanted == c,
             Self::One | Self::Any => c != '/',
             Self::All => true,
+        }
+    }
+
+    fn fits_in_any_case(self, c: char) -> bool {
+        match self {
+            Self::Char(wanted) => wanted == c || wanted.to_lowercase().eq(c.to_lowercase()),
+            Self::One | Self::Any | Self::All => self.fits(c),
         }
     }
 

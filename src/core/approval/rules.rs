@@ -330,15 +330,11 @@ impl Rule {
                 exact.matches(&act.path, seen.root) || folded.matches(&lower(&act.path), root.as_deref())
             }
             (pattern, Act::Use(UseAct { path: Some(path), .. })) => pattern.hides(path, seen.root),
-            (Pattern::Query(pattern), Act::Use(act)) => pattern.matches(&act.shown),
+            (Pattern::Query(pattern), Act::Use(act)) => pattern.matches_in_any_case(&act.shown),
             // What is no address is refused by its tool; until then it counts as denied.
             (Pattern::Address(pattern), act) => Address::of(act).is_none_or(|address| pattern.touches(&address)),
-            (Pattern::Query(pattern), Act::Search(act)) => {
-                pattern.matches(&act.query) || pattern.matches(&act.query.to_lowercase())
-            }
-            (Pattern::Query(pattern), Act::ServerTool(act)) => {
-                pattern.matches(&act.name()) || pattern.matches(&act.name().to_lowercase())
-            }
+            (Pattern::Query(pattern), Act::Search(act)) => pattern.matches_in_any_case(&act.query),
+            (Pattern::Query(pattern), Act::ServerTool(act)) => pattern.matches_in_any_case(&act.name()),
             _ => false,
         }
     }

@@ -1,6 +1,6 @@
 //! Which tools and paths the pattern of a rule covers, and what is wrong with a pattern that is none.
 
-use steersman_core::approval::{Mode, Rules, Verdict};
+use steersman_core::approval::{Act, Mode, Rules, ServerToolAct, Verdict};
 
 use super::{allows, change, clone, command, decide, denies, fetch, file, policy, reading, scrape, search, uses};
 
@@ -175,5 +175,34 @@ fn a_rule_that_is_none_is_named_with_what_is_wrong() {
         "calculator",
     ] {
         Rules::parse(&[right], &[right], &[right]).unwrap();
+    }
+}
+
+#[test]
+fn a_deny_rule_for_a_tool_of_a_server_holds_in_any_case_and_an_allow_rule_as_it_is_written() {
+    let of_server = |server: &str, tool: &str| {
+        Act::ServerTool(ServerToolAct {
+            server: server.to_owned(),
+            reached: "x".to_owned(),
+            tool: tool.to_owned(),
+            arguments: "{}".to_owned(),
+            hints: Vec::new(),
+            sends: false,
+        })
+    };
+    for rule in ["mcp: GitHub/Delete*", "mcp: github/delete*", "mcp: GITHUB/*", "mcp: Git?ub/DELETE_REPO"] {
+        let rules = policy(&[], &[], &[rule]);
+        for (server, tool) in [("github", "delete_repo"), ("GitHub", "Delete_Repo"), ("gitHUB", "DELETE_REPO")] {
+            assert!(denies(&rules, &of_server(server, tool)), "{rule} {server}/{tool}");
+        }
+        assert!(!denies(&rules, &of_server("gitlab", "delete_repo")), "{rule}");
+    }
+    for rule in ["mcp: GitHub/Read", "mcp: GitHub/*"] {
+        let rules = policy(&[rule], &[], &[]);
+        assert!(allows(&rules, &of_server("GitHub", "Read")), "{rule}");
+        assert!(!allows(&rules, &of_server("github", "read")), "{rule}");
+    }
+    for rule in ["web_search: *Secret*", "web_search: *secret*"] {
+        assert!(denies(&policy(&[], &[], &[rule]), &search("the SECRET name")), "{rule}");
     }
 }
