@@ -131,7 +131,7 @@ async fn a_call_waits_for_the_user_and_what_was_shown_is_what_runs() {
     answer(&desk, Answer::Once);
     running.answered().await;
     assert_eq!(log.all(), ["make  all # \u{202e}x in /work/project"]);
-    assert_eq!(record(&rig), ["approval 1: run this command? make  all # \u{202e}x", "approval 1: yes"]);
+    assert_eq!(record(&rig), ["approval 1: Run this command? make  all # \u{202e}x", "approval 1: yes"]);
     assert_eq!(desk.open(), []);
 }
 

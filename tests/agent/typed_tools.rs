@@ -208,7 +208,7 @@ async fn a_tool_of_a_host_asks_with_an_act_of_its_own() {
     let (outcome, ()) = tokio::join!(mail(&approvals, "Oslo"), async {
         let open = approvals.open();
         let act = open[0].subject.clone().words();
-        assert_eq!(act, ("let the tool mail send a mail?".to_owned(), Some("to Oslo".to_owned())));
+        assert_eq!(act, ("Let this tool do this? mail, send a mail".to_owned(), Some("to Oslo".to_owned())));
         assert_eq!(approvals.try_answer(open[0].id, Answer::Always), Err(Unanswered::NotKept));
         approvals.try_answer(open[0].id, Answer::Session).unwrap();
     });

@@ -210,31 +210,21 @@ impl Act {
         }
     }
 
-    /// Returns the question for a reader of events, who sees one line and what exactly would happen (untrusted).
-    pub fn summary(self) -> (String, String) {
+    /// Returns the name of what the question is about, where it has one, and what exactly would happen; both untrusted.
+    pub(super) fn named(&self) -> (Option<String>, &str) {
         match self {
-            Self::Command(act) if act.outside => {
-                ("run this command outside of the sandbox, as you?".to_owned(), act.command)
-            }
-            Self::Command(act) if act.is_in_background() => {
-                ("run this command in the background?".to_owned(), act.command)
-            }
-            Self::Command(act) => ("run this command?".to_owned(), act.command),
-            Self::Write(act) => (format!("write {}?", act.shown), act.diff),
-            Self::Fetch(act) => ("get this address?".to_owned(), act.url),
-            Self::Search(act) => ("search the web for this?".to_owned(), act.query),
-            Self::Clone(act) => ("clone this repository?".to_owned(), act.url),
-            Self::Use(act) => (format!("use the tool {}?", act.tool), act.shown),
-            Self::ServerTool(act) => {
-                (format!("call the tool {} of the server {}?", act.tool, act.server), act.arguments)
-            }
-            Self::Input(act) => (format!("write this to the job {}, {}?", act.job, act.command), act.text),
-            Self::Custom(act) => (format!("let the tool {} {}?", act.tool, act.action), act.detail),
+            Self::Command(act) => (None, &act.command),
+            Self::Write(act) => (Some(act.shown.clone()), &act.diff),
+            Self::Fetch(act) => (None, &act.url),
+            Self::Search(act) => (None, &act.query),
+            Self::Clone(act) => (None, &act.url),
+            Self::Use(act) => (Some(act.tool.to_string()), &act.shown),
+            Self::ServerTool(act) => (Some(act.name()), &act.arguments),
+            Self::Input(act) => (Some(format!("{}, {}", act.job, act.command)), &act.text),
+            Self::Custom(act) => (Some(format!("{}, {}", act.tool, act.action)), &act.detail),
         }
     }
-}
 
-impl Act {
     /// Returns the name of the tool that it belongs to.
     pub fn tool(&self) -> &str {
         match self {

@@ -1,5 +1,6 @@
 //! A question about an act, and what can be answered.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::num::ParseIntError;
 use std::str::FromStr;
@@ -111,20 +112,36 @@ pub enum ApprovalSubject {
 }
 
 impl ApprovalSubject {
-    /// Returns what is asked, in one line, and what exactly would happen (untrusted).
-    pub fn words(&self) -> (String, Option<String>) {
+    /// Returns the question, in one line; nothing in it comes from a tool or a model.
+    pub fn title(&self) -> Cow<'_, str> {
         match self {
-            Self::Act { act } => {
-                let (question, detail) = act.clone().summary();
-                (question, Some(detail))
+            Self::Act { act } => act.title().into(),
+            Self::Plain { title, .. } => title.into(),
+            Self::Form { .. } => "A server asks you; whatever you write goes to it.".into(),
+            Self::Plan { .. } => "Accept this plan? Until then nothing is changed.".into(),
+            Self::MoreCalls { made, more } => {
+                format!("{}: go on for {more} more, or answer from what was found?", calls_made(*made)).into()
             }
-            Self::Plain { title, detail } => (title.clone(), Some(detail.clone())),
-            Self::Form { server, message, fields } => {
-                (format!("the server {server} asks you"), Some(format!("{message}\n{}", form_words(fields))))
-            }
-            Self::Plan { plan } => ("accept this plan?".to_owned(), Some(plan.checklist())),
-            Self::MoreCalls { made, more } => (format!("{}: go on for {more} more?", calls_made(*made)), None),
         }
+    }
+
+    /// Returns the question for a reader of events, with the name of what it is about, and what exactly would happen
+    /// (untrusted).
+    pub fn words(&self) -> (String, Option<String>) {
+        let (named, detail) = match self {
+            Self::Act { act } => {
+                let (named, detail) = act.named();
+                (named, Some(detail.to_owned()))
+            }
+            Self::Plain { detail, .. } => (None, Some(detail.clone())),
+            Self::Form { server, message, fields } => {
+                (Some(server.clone()), Some(format!("{message}\n{}", form_words(fields))))
+            }
+            Self::Plan { plan } => (None, Some(plan.checklist())),
+            Self::MoreCalls { .. } => (None, None),
+        };
+        let title = self.title().into_owned();
+        (named.map_or_else(|| title.clone(), |named| format!("{title} {named}")), detail)
     }
 }
 

@@ -18,7 +18,7 @@ use steersman_base::sync::lock;
 use steersman_base::text::visible_line;
 use steersman_core::approval::NOBODY;
 use steersman_core::listener::Listener;
-use steersman_session::fold::{approval_parts, approval_title};
+use steersman_session::fold::approval_parts;
 use steersman_tui::lines::question_rows;
 
 /// The position in the input at which each question was written, by its number; shared with the writer threads.
@@ -151,7 +151,7 @@ pub(super) fn question(request: &ApprovalRequest) -> String {
     let who = request.asker.as_ref().filter(|asker| !asker.agent.is_main());
     let who = who.map(|asker| format!("{} asks: ", visible_line(asker.agent.as_str()))).unwrap_or_default();
     let rows = question_rows(&approval_parts(request), "│ ");
-    format!("{who}{}\n{}", visible_line(&approval_title(request)), rows.join("\n"))
+    format!("{who}{}\n{}", visible_line(&request.subject.title()), rows.join("\n"))
 }
 
 /// The calls that were refused because nobody could be asked.

@@ -2,7 +2,6 @@
 //!
 //! Always holds: what a question shows is made of the very value that runs, every part of it, and nothing else.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use steersman_base::clock::clock;
@@ -12,7 +11,6 @@ use steersman_base::protocol::{
     Act, ApprovalRequest, ApprovalSubject, CloneAct, CommandAct, Content, CustomAct, FetchAct, InputAct, SearchAct,
     ServerToolAct, UseAct, WriteAct, form_words,
 };
-use steersman_base::summary::calls_made;
 use steersman_base::text::visible_line;
 
 /// Most characters that are named one by one.
@@ -40,19 +38,6 @@ pub enum DetailPart {
     Exact(String),
     /// A unified diff (untrusted).
     Diff(String),
-}
-
-/// Returns the question, in one line; nothing in it comes from a tool or a model.
-pub fn approval_title(request: &ApprovalRequest) -> Cow<'_, str> {
-    match &request.subject {
-        ApprovalSubject::Act { act } => act.title().into(),
-        ApprovalSubject::Plain { title, .. } => title.into(),
-        ApprovalSubject::Form { .. } => "A server asks you; whatever you write goes to it.".into(),
-        ApprovalSubject::Plan { .. } => "Accept this plan? Until then nothing is changed.".into(),
-        ApprovalSubject::MoreCalls { made, more } => {
-            format!("{}: go on for {more} more, or answer from what was found?", calls_made(*made)).into()
-        }
-    }
 }
 
 /// Returns everything that there is to know before an answer.

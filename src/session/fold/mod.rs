@@ -38,7 +38,7 @@ mod receipt_words;
 mod receipts;
 mod rules;
 
-pub use approval_words::{DetailPart, approval_parts, approval_title, size};
+pub use approval_words::{DetailPart, approval_parts, size};
 pub use budget::{budget_sentence, money_left};
 pub use changes::{ChangedFile, FileChange, FileChanges};
 pub use hooks::{HookList, LastHookRun};

@@ -8,7 +8,7 @@ use steersman_base::id::MessageId;
 use steersman_base::protocol::{self, UndoScope, UndoneFile};
 use steersman_base::summary::count;
 use steersman_base::text::visible_line;
-use steersman_session::fold::{DetailPart, JobState, PendingText, RunState, approval_parts, approval_title};
+use steersman_session::fold::{DetailPart, JobState, PendingText, RunState, approval_parts};
 
 /// Asks about every request that is open, and stops asking about those that are not.
 pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
@@ -32,7 +32,7 @@ pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
             rule: request.rule.as_ref().map(|rule| rule.pattern.clone()),
             ..Question::new(
                 QuestionSubject::Approval(request.id, offer),
-                approval_title(request),
+                request.subject.title(),
                 approval_parts(request).into_iter().map(with_number).collect(),
             )
         });
