@@ -1,5 +1,7 @@
 //! What the rows of the agent tree show, at every size: states, figures, sums, details.
 
+use std::sync::Arc;
+
 use steersman_base::event::{Event, Outcome, Usage};
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_session::fold::agents::AgentStatus;
@@ -208,4 +210,25 @@ fn a_name_that_breaks_the_line_is_made_visible() {
     stage.call("evil\u{1b}[2J\nname", "1", "to\u{7}ol");
     let screen = stage.screen();
     assert!(!screen.contains('\u{1b}') && !screen.contains('\u{7}'), "{screen}");
+}
+
+#[test]
+fn the_rows_are_laid_out_for_a_picture_and_not_for_each_agent_that_comes() {
+    for agents in [2_000, 8_000] {
+        let mut stage = Stage::new(80, 24);
+        stage.turn("");
+        stage.screen();
+        let before = stage.app.tree.rows(&stage.app.facts.run.agents);
+        let mut parent = String::new();
+        for number in 0..agents {
+            let child = format!("miner {number}");
+            stage.spawn(&parent, &child);
+            parent = child;
+        }
+        // Rows that are laid out anew take the place of these.
+        assert_eq!((Arc::strong_count(&before), before.len()), (2, 1), "with {agents} agents");
+        stage.screen();
+        assert_eq!(Arc::strong_count(&before), 1);
+        assert_eq!(stage.app.tree.rows(&stage.app.facts.run.agents).len(), agents + 1);
+    }
 }

@@ -45,18 +45,12 @@ impl Sizes {
 
 /// What the panes beside the transcript get room for, as it was when nobody was reading further up: whatever comes later
 /// moves no text under the reader's eyes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PaneRoom {
-    /// Rows of the list.
-    pub agents: usize,
+    /// Rows of the list; `None` is as many as it has.
+    pub agents: Option<usize>,
     /// Whether the details have something to say beyond what stands elsewhere.
     pub details: bool,
-}
-
-impl Default for PaneRoom {
-    fn default() -> Self {
-        Self { agents: 1, details: false }
-    }
 }
 
 /// The first rows that a frame has shown.

@@ -223,10 +223,11 @@ impl App {
     }
 
     /// Gives the tree and the details the room that they want now, unless somebody reads further up: then the text there
-    /// stays where it is.
+    /// stays where it is. How many rows the tree has is found when they are drawn, not for each event.
     pub fn settle_panes(&mut self) {
         let follows = self.reader().is_none_or(|reader| reader.scroll.is_following());
         if !follows && self.focus.pane.whole() != Pane::Tree {
+            self.tree.viewport.room.agents = Some(self.tree_rows());
             return;
         }
         let shown = self.tree.selected();
@@ -235,7 +236,12 @@ impl App {
             || has_output
             || self.facts.run.changes.agents().contains(&shown)
             || self.facts.run.plans.of(shown).is_some();
-        self.tree.viewport.room = PaneRoom { agents: self.tree.rows(&self.facts.run.agents).len(), details };
+        self.tree.viewport.room = PaneRoom { agents: None, details };
+    }
+
+    /// Returns how many rows of the tree get room.
+    pub fn tree_rows(&self) -> usize {
+        self.tree.viewport.room.agents.unwrap_or_else(|| self.tree.rows(&self.facts.run.agents).len())
     }
 
     /// Tells whether the details of the shown agent are open; on a broad screen they are once they are of use.

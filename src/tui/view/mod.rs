@@ -124,7 +124,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
             .saturating_add(rows(pending::plan_rows(&app.facts))),
         list: list_use(app),
         pause: pause::rows(&paused_agent(app), &app.facts, area.width),
-        agents: rows(app.tree.viewport.room.agents + usize::from(agents_view(app).has_filter())),
+        agents: rows(app.tree_rows() + usize::from(agents_view(app).has_filter())),
         sub_agents: sub_agents(app),
         tree,
         details: if app.shows_details() { DetailsUse::Open } else { DetailsUse::Folded },
