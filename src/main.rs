@@ -6,7 +6,6 @@ use steersman::program::cli::args::Command;
 use steersman::program::cli::exit::say;
 use steersman::program::cli::{self, logging};
 use steersman_agent::finalizers;
-use steersman_core::temporary;
 use steersman_tools::workspace::run_hidden;
 use steersman_tui::terminal::signals;
 
@@ -26,7 +25,6 @@ fn main() -> ExitCode {
     }
     let exit = cli::run(line);
     finalizers::run();
-    temporary::remove_all();
     // Writes what is left of the log.
     drop(log);
     exit.into()

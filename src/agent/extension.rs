@@ -80,6 +80,9 @@ pub trait Extension: Send + Sync {
         let _ = context;
         ready(None).boxed()
     }
+
+    /// Forgets what belongs to the conversation, which [`Agent::reset`] has emptied.
+    fn on_reset(&self) {}
 }
 
 /// A text that an extension adds behind the results of a batch.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use steersman_base::sync::lock;
+use steersman_core::temporary;
 
 type CloseHandler = Box<dyn FnOnce() + Send>;
 
@@ -23,11 +24,18 @@ pub fn register(closure: impl FnOnce() + Send + 'static) {
     entries().push(ExitEntry::Closure(Box::new(closure)));
 }
 
-/// Runs every entry, newest first, and empties the list; a second run does nothing. A panicking entry is logged.
+/// Runs every entry, newest first, and empties the list, then removes the temporary directories that are left; a second run
+/// does nothing. A panicking entry is logged. A program that ends with [`std::process::exit`] calls this first: nothing is
+/// dropped then, and what stays is removed only by a later process.
+///
+/// ```
+/// steersman_agent::finalizers::register(|| println!("closed"));
+/// // Before `std::process::exit`.
+/// steersman_agent::finalizers::run();
+/// ```
 pub fn run() {
-    loop {
-        // One entry at a time, without the lock while it runs: an entry may register or close others.
-        let Some(entry) = entries().pop() else { return };
+    // One entry at a time, without the lock while it runs: an entry may register or close others.
+    while let Some(entry) = next_entry() {
         match entry {
             ExitEntry::Closer(closer) => {
                 if let Some(closer) = closer.upgrade() {
@@ -37,6 +45,11 @@ pub fn run() {
             ExitEntry::Closure(closure) => contained("finalizer", closure),
         }
     }
+    temporary::remove_all();
+}
+
+fn next_entry() -> Option<ExitEntry> {
+    entries().pop()
 }
 
 /// Returns how many entries would run.

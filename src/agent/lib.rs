@@ -371,6 +371,9 @@ impl Agent {
         if let Some(cancellable) = self.owned_cancellable() {
             cancellable.reset();
         }
+        for extension in &self.extensions {
+            extension.on_reset();
+        }
         self.listeners.emit(Event::Reset {});
         self.notify_replaced();
         self.publish_context();

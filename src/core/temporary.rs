@@ -102,7 +102,9 @@ fn in_use<T>(change: impl FnOnce(&mut Vec<PathBuf>) -> T) -> T {
 }
 
 fn remove(path: &Path) {
-    if let Err(error) = fs::remove_dir_all(path) {
+    if let Err(error) = fs::remove_dir_all(path)
+        && error.kind() != io::ErrorKind::NotFound
+    {
         tracing::warn!("the temporary directory {} stays: {error}", path.display());
     }
 }

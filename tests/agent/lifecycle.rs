@@ -13,13 +13,13 @@ use crate::support::doubles::{FnExtension, Log, PROMPT, Rig, echo, run};
 /// Tells whether this test has the process for itself; if not, runs it in a process of its own.
 ///
 /// The list of finalizers is one for the process: running it here would close the agents of all other tests.
-fn alone(test: &str) -> bool {
+pub fn alone(test: &str) -> bool {
     const MARK: &str = "STEERSMAN_TEST_ALONE";
     if std::env::var_os(MARK).is_some() {
         return true;
     }
     let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", &format!("lifecycle::{test}")])
+        .args(["--exact", test])
         .env(MARK, "1")
         .output()
         .unwrap();
@@ -191,7 +191,7 @@ async fn a_closed_agent_still_reads() {
 // Row 34
 #[tokio::test]
 async fn finalizers_run_newest_first_each_by_itself_and_only_once() {
-    if !alone("finalizers_run_newest_first_each_by_itself_and_only_once") {
+    if !alone("lifecycle::finalizers_run_newest_first_each_by_itself_and_only_once") {
         return;
     }
     let log = Log::new();
@@ -214,7 +214,7 @@ async fn finalizers_run_newest_first_each_by_itself_and_only_once() {
 // Row 34, Trap 15
 #[tokio::test]
 async fn the_exit_closes_an_agent_that_is_still_open_and_a_closed_one_is_gone() {
-    if !alone("the_exit_closes_an_agent_that_is_still_open_and_a_closed_one_is_gone") {
+    if !alone("lifecycle::the_exit_closes_an_agent_that_is_still_open_and_a_closed_one_is_gone") {
         return;
     }
     let (rig, other) = (Rig::new([]), Rig::new([]));
@@ -233,7 +233,7 @@ async fn the_exit_closes_an_agent_that_is_still_open_and_a_closed_one_is_gone() 
 // Row 2, Trap 15: registered before anything can fail, and gone after the failure.
 #[tokio::test]
 async fn an_agent_is_on_the_exit_list_before_its_block_runs() {
-    if !alone("an_agent_is_on_the_exit_list_before_its_block_runs") {
+    if !alone("lifecycle::an_agent_is_on_the_exit_list_before_its_block_runs") {
         return;
     }
     let rig = Rig::new([]);

@@ -22,6 +22,8 @@ struct Works {
     then: fn(Gate) -> BoxFuture<'static, Result<String, ToolError>>,
     gate: Gate,
     spec: ToolSpec,
+    /// The size of the file that it leaves.
+    bytes: u64,
 }
 
 impl Tool for Works {
@@ -32,7 +34,7 @@ impl Tool for Works {
     fn execute<'a>(&'a self, _: Args, _: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         let root = self.root.clone();
         if let Some(root) = &root {
-            std::fs::write(root.join("left behind"), "x").unwrap();
+            std::fs::File::create(root.join("left behind")).unwrap().set_len(self.bytes).unwrap();
         }
         self.places.lock().unwrap().push(root);
         (self.then)(self.gate.clone())
@@ -45,6 +47,7 @@ impl Tool for Works {
             then: self.then,
             gate: self.gate.clone(),
             spec: self.spec.clone(),
+            bytes: self.bytes,
         })))
     }
 }
@@ -61,6 +64,7 @@ fn works(then: Then, gate: &Gate) -> (Arc<dyn Tool>, Places) {
         then,
         gate: gate.clone(),
         spec: ToolSpec::new("works", "Works.", Parameters::default()),
+        bytes: 1,
     };
     (Arc::new(tool), places)
 }
@@ -105,9 +109,120 @@ async fn a_temporary_workspace_goes_with_its_child_however_it_ends() {
         }
         let places = places.lock().unwrap();
         let place = places[0].as_ref().expect("the tool was bound to the temporary workspace");
-        assert!(place.file_name().unwrap().to_str().unwrap().starts_with("steersman-digger-"), "{place:?}");
-        assert!(!place.exists(), "{ending}: {place:?} is left");
+        let owned = place.parent().unwrap();
+        assert!(owned.file_name().unwrap().to_str().unwrap().starts_with("steersman-digger-"), "{place:?}");
+        assert_eq!(std::fs::read_dir(place).map_or(0, Iterator::count), 0, "{ending}: {place:?} is left");
+        assert!(!owned.exists(), "{ending}: {owned:?} is left");
     }
+}
+
+fn leaves_a_file() -> (Arc<dyn Tool>, Places) {
+    works(|_| async { Ok("done".to_owned()) }.boxed(), &Gate::new())
+}
+
+/// Plays a digger that works once for each of its turns.
+fn dig(rig: &Rig, turns: usize) {
+    let turn = || [calls(&[("k1", "works")]), Played::text("Dug.")];
+    rig.model.route(&child("digger"), std::iter::repeat_with(turn).take(turns).flatten());
+}
+
+fn continues(id: &str) -> Played {
+    Played::call("agent", &serde_json::json!({"name": "digger", "task": "Go on.", "continue": id}).to_string())
+}
+
+fn place(places: &Places, index: usize) -> PathBuf {
+    places.lock().unwrap()[index].clone().expect("the tool was bound to the temporary workspace")
+}
+
+#[tokio::test]
+async fn the_directory_stays_while_the_child_can_go_on_and_goes_with_the_main_agent() {
+    let rig = Rig::new([
+        spawns(&[("c1", "digger", "Dig.")]),
+        Played::text("Thanks."),
+        continues("digger 0"),
+        Played::text("Thanks."),
+    ]);
+    dig(&rig, 2);
+    let (tool_works, places) = leaves_a_file();
+    let agent = parent(&rig, [tool_works, tool("plain", "p")], vec![temporary("digger")]).await;
+    let agent = run(agent, "Go.").answered().await;
+    assert!(place(&places, 0).join("left behind").exists(), "it can go on there");
+    let agent = run(agent, "Again.").answered().await;
+    assert_eq!(place(&places, 0), place(&places, 1));
+    agent.close();
+    assert!(!place(&places, 0).parent().unwrap().exists(), "the agent is closed, though it is still there");
+    drop(agent);
+}
+
+#[tokio::test]
+async fn a_new_conversation_leaves_no_directory() {
+    let rig = Rig::new([spawns(&[("c1", "digger", "Dig.")]), Played::text("Thanks.")]);
+    dig(&rig, 1);
+    let (tool_works, places) = leaves_a_file();
+    let agent = parent(&rig, [tool_works, tool("plain", "p")], vec![temporary("digger")]).await;
+    let mut agent = run(agent, "Go.").answered().await;
+    agent.reset();
+    assert!(!place(&places, 0).exists());
+}
+
+#[tokio::test]
+async fn too_much_in_kept_directories_gives_way_and_the_child_is_told() {
+    let rig = Rig::new([
+        spawns(&[("c1", "digger", "Dig.")]),
+        spawns(&[("c2", "digger", "Dig.")]),
+        Played::text("Thanks."),
+        continues("digger 0"),
+        Played::text("Thanks."),
+    ]);
+    dig(&rig, 3);
+    let places: Places = Arc::new(Mutex::default());
+    let works = Works {
+        root: None,
+        places: Arc::clone(&places),
+        // Holes in a file count as what they would take.
+        then: |_| async { Ok("done".to_owned()) }.boxed(),
+        gate: Gate::new(),
+        spec: ToolSpec::new("works", "Works.", Parameters::default()),
+        bytes: steersman_base::limits::KEPT_WORKSPACE_BYTES * 2 / 3,
+    };
+    let agent = parent(&rig, [Arc::new(works) as Arc<dyn Tool>, tool("plain", "p")], vec![temporary("digger")]).await;
+    let agent = run(agent, "Go.").answered().await;
+    assert!(!place(&places, 0).exists(), "the one that ended first gives way");
+    assert!(place(&places, 1).exists());
+    run(agent, "Again.").answered().await;
+    assert_ne!(place(&places, 2), place(&places, 0));
+    let asked = rig.model.requests();
+    let told = asked
+        .iter()
+        .flat_map(|request| &request.messages)
+        .any(|message| message.content().contains("is a new one, and empty"));
+    assert!(told, "the child knows that its files are gone");
+}
+
+#[tokio::test]
+async fn the_exit_deletes_the_directory_of_a_child_that_still_runs() {
+    if !crate::lifecycle::alone("temp_workspace::the_exit_deletes_the_directory_of_a_child_that_still_runs") {
+        return;
+    }
+    let gate = Gate::new();
+    let rig = Rig::new([spawns(&[("c1", "digger", "Dig.")])]);
+    rig.model.route(&child("digger"), [calls(&[("k1", "works")])]);
+    let waits: Then = |gate| {
+        async move {
+            gate.pass().await;
+            Ok("done".to_owned())
+        }
+        .boxed()
+    };
+    let (tool_works, places) = works(waits, &gate);
+    let agent = parent(&rig, [tool_works, tool("plain", "p")], vec![temporary("digger")]).await;
+    let running = run(agent, "Go.");
+    gate.reached().await;
+    assert!(place(&places, 0).exists());
+    steersman_agent::finalizers::run();
+    assert!(!place(&places, 0).parent().unwrap().exists());
+    rig.cancellable.cancel();
+    running.cancelled().await;
 }
 
 // Row 45: dropped in the middle, without a word.

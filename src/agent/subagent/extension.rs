@@ -130,6 +130,10 @@ impl Extension for SubAgents {
     fn bind<'a>(&'a self, agent: &'a mut Agent) -> BoxFuture<'a, Result<(), BuildError>> {
         ready(self.add_tool(agent)).boxed()
     }
+
+    fn on_reset(&self) {
+        self.parts.continuations.clear();
+    }
 }
 
 impl SubAgents {

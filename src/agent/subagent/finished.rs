@@ -1,7 +1,7 @@
 //! The conversations of finished sub-agents, as far as they are kept so that they can go on.
 //!
-//! Filled by the `agent` tool when a child ends, and out of a journal. Always holds: number and bytes are limited, the oldest
-//! give way.
+//! Filled by the `agent` tool when a child ends, and out of a journal. Always holds: number and bytes are limited, those of
+//! the conversations and those of the directories; the oldest give way.
 
 use std::collections::VecDeque;
 
@@ -27,6 +27,8 @@ pub struct FinishedAgent {
     pub(super) taint: Taint,
     /// Its own directory, where its persona has one.
     pub(super) workshop: Option<Workshop>,
+    /// What that directory takes.
+    workshop_bytes: u64,
     bytes: usize,
 }
 
@@ -35,7 +37,8 @@ impl FinishedAgent {
     pub(super) fn of(agent: &Agent, persona: &str, taint: Taint, workshop: Option<Workshop>) -> Self {
         let messages = agent.history().messages().to_vec();
         let recorded = Self::recorded(agent.id().clone(), persona.to_owned(), messages, agent.turns());
-        Self { taint, workshop, ..recorded }
+        let workshop_bytes = workshop.as_ref().map_or(0, Workshop::bytes);
+        Self { taint, workshop, workshop_bytes, ..recorded }
     }
 
     /// Makes an agent out of a journal. What its conversation holds is not on record, so the worst counts; its directory is
@@ -43,7 +46,7 @@ impl FinishedAgent {
     pub fn recorded(id: AgentId, persona: String, messages: Vec<Message>, turns: u32) -> Self {
         let bytes = serde_json::to_vec(&messages).map_or(usize::MAX, |written| written.len());
         let taint = Taint { private: true, untrusted: true };
-        Self { id, persona, messages, turns, taint, workshop: None, bytes }
+        Self { id, persona, messages, turns, taint, workshop: None, workshop_bytes: 0, bytes }
     }
 }
 
@@ -61,6 +64,22 @@ impl FinishedAgents {
         self.0.push_back(agent);
         while self.0.len() > limits::KEPT_AGENTS || self.bytes() > limits::KEPT_AGENT_BYTES {
             self.0.pop_front();
+        }
+        self.delete_oldest_workshops();
+    }
+
+    /// Deletes the directories of those that ended first, as far as all together take too much; their conversations can
+    /// still go on.
+    fn delete_oldest_workshops(&mut self) {
+        let mut bytes = self.0.iter().fold(0, |sum: u64, agent| sum.saturating_add(agent.workshop_bytes));
+        for agent in &mut self.0 {
+            if bytes <= limits::KEPT_WORKSPACE_BYTES {
+                return;
+            }
+            if let Some(workshop) = agent.workshop.take() {
+                workshop.delete();
+            }
+            bytes -= std::mem::take(&mut agent.workshop_bytes);
         }
     }
 

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use crate::subagent::extension::ChildParts;
 use crate::subagent::finished::FinishedAgent;
 use crate::subagent::member::{CrewMembership, RunningChild};
-use crate::subagent::temp_workspace::LostDirectory;
-use crate::subagent::{Persona, TempWorkspace, temp_workspace};
+use crate::subagent::temp_workspace::{LostDirectory, Workshop, Workshops};
+use crate::subagent::{Persona, TempWorkspace};
 use crate::{Agent, AgentBuilder, ModelChoice, TreeParts};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -61,6 +61,7 @@ pub struct SubAgentTool {
     context_window_cap: Option<u64>,
     model_choice: Option<Arc<ModelChoice>>,
     parts: ChildParts,
+    workshops: Arc<Workshops>,
 }
 
 /// The observation when the user cancelled this child alone.
@@ -92,6 +93,11 @@ impl SubAgentTool {
             p.required_string("task", TASK);
             p.optional_string("continue", CONTINUE);
         });
+        let workshops = Arc::new(Workshops::default());
+        parent.on_close({
+            let workshops = Arc::clone(&workshops);
+            move || workshops.close()
+        });
         Ok(Self {
             personas,
             parameters,
@@ -103,6 +109,7 @@ impl SubAgentTool {
             context_window_cap: parent.context_window_cap(),
             model_choice: parent.model_choice().cloned(),
             parts: ChildParts::default(),
+            workshops,
         })
     }
 
@@ -260,10 +267,11 @@ impl SubAgentTool {
         tools: Vec<Arc<dyn Tool>>,
         (transport, window): (ChatTransport, Option<u64>),
     ) -> Result<(String, Outcome), ToolError> {
-        let (workshop, is_new) = match (persona.temp_workspace, kept.as_mut().and_then(|kept| kept.workshop.take())) {
+        let before = kept.as_mut().and_then(|kept| kept.workshop.take()).filter(Workshop::is_there);
+        let (workshop, is_new) = match (persona.temp_workspace, before) {
             (TempWorkspace::No, _) => (None, false),
             (TempWorkspace::Yes, Some(workshop)) => (Some(workshop), false),
-            (TempWorkspace::Yes, None) => (Some(temp_workspace::rebind(&persona.name, tools.clone())?), true),
+            (TempWorkspace::Yes, None) => (Some(self.workshops.add(&persona.name, tools.clone())?), true),
         };
         let tools = workshop.as_ref().map_or(tools, |workshop| workshop.tools.clone());
         let tree = TreeParts { transport, ..self.tree.clone() };
@@ -287,7 +295,7 @@ impl SubAgentTool {
         let guard = workshop.clone();
         let lost = kept.is_some() && is_new;
         let built = builder.build(|configurator| {
-            // The guard moves into the close handler: the directory outlives the child only where that is kept.
+            // The guard moves into the close handler: the directory outlives the child only where that can go on.
             configurator.on_close(move || drop(guard));
             if lost {
                 configurator.add_extension(Arc::new(LostDirectory::default()))?;

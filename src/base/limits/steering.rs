@@ -16,6 +16,10 @@ pub const FORWARD_AFTER: Duration = Duration::from_secs(30);
 pub const KEPT_AGENTS: usize = 32;
 /// Conversations of finished sub-agents: all that are kept together, bytes; the oldest give way.
 pub const KEPT_AGENT_BYTES: usize = 32 * 1024 * 1024;
+/// Directories of finished sub-agents: all that are kept together, bytes; the oldest are deleted. As much as one clone.
+pub const KEPT_WORKSPACE_BYTES: u64 = 1_000_000_000;
+/// Bytes that a file or directory without content counts in a kept directory.
+pub const KEPT_WORKSPACE_ENTRY: u64 = 4 * 1024;
 /// Notes on continued sub-agents that wait for the main agent.
 pub const AGENT_NOTES: usize = 16;
 /// Characters of what was asked of a continued sub-agent that the main agent is told.
