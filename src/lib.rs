@@ -135,6 +135,12 @@
 pub mod prelude;
 pub mod program;
 
+/// What `#[tool]` writes stands on.
+#[doc(hidden)]
+pub mod macro_support {
+    pub use {schemars, serde};
+}
+
 pub use steersman_agent as agent;
 pub use steersman_agent::subagent;
 pub use steersman_base::{

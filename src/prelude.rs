@@ -19,6 +19,73 @@
 //! # }
 //! ```
 //!
+//! ## A tool out of a function
+//!
+//! ```
+//! use steersman::prelude::*;
+//!
+//! /// Tells the weather.
+//! #[tool]
+//! async fn forecast(
+//!     /// The place, as its inhabitants call it.
+//!     place: String,
+//!     /// How many days; one when it is left out.
+//!     days: Option<u32>,
+//! ) -> Result<String, ToolError> {
+//!     Ok(format!("{place} for {} days: 4 °C", days.unwrap_or(1)))
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let model = ScriptedProvider::new([Played::call("forecast", r#"{"place": "Oslo"}"#), Played::text("Cold.")]);
+//! let mut agent = Agent::with_provider(model, "You are helpful.").tool(forecast()).await?;
+//! assert_eq!(agent.ask("How is the weather in Oslo?").await?, "Cold.");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## What a turn took
+//!
+//! ```
+//! use steersman::event::{TurnFinish, Usage};
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let usage = Usage { input: Some(90), output: Some(30), cost_nanos: Some(4_200_000), ..Usage::default() };
+//! let model = ScriptedProvider::new([Played::text("Four.").with_usage(usage)]);
+//! let mut agent = Agent::with_provider(model, "You count.").await?;
+//! agent.ask("How many?").await?;
+//! let turn = agent.last_turn().expect("it has ended");
+//! assert_eq!((turn.rounds, turn.calls, turn.finish), (1, 0, Some(TurnFinish::Stop)));
+//! assert_eq!((turn.usage.output, turn.cost().as_deref()), (Some(30), Some("$0.0042")));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## An answer as a type
+//!
+//! ```
+//! use schemars::JsonSchema;
+//! use serde::Deserialize;
+//! use steersman::prelude::*;
+//!
+//! #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+//! struct Count {
+//!     /// How many birds there are.
+//!     birds: u32,
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // The first answer does not match: it is asked for again. A fence is taken off.
+//! let model = ScriptedProvider::new([Played::text("Two birds."), Played::text("```json\n{\"birds\": 2}\n```")]);
+//! let mut agent = Agent::with_provider(model, "You count.").await?;
+//! assert_eq!(agent.ask_as::<Count>("How many?").await?, Count { birds: 2 });
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ## A prepared conversation
 //!
 //! ```
@@ -104,6 +171,23 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut agent = Agent::with_provider(Parrot, "You are a parrot.").await?;
+//! assert_eq!(agent.ask("Polly!").await?, "Polly!");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## A provider out of a closure
+//!
+//! ```
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let parrot = FnProvider::new(|request| {
+//!     let said = request.messages().last().map_or("", Message::content).to_owned();
+//!     async move { Ok(said) }
+//! });
+//! let mut agent = Agent::with_provider(parrot, "You are a parrot.").await?;
 //! assert_eq!(agent.ask("Polly!").await?, "Polly!");
 //! # Ok(())
 //! # }
@@ -289,6 +373,69 @@
 //! # }
 //! ```
 //!
+//! ## A question before each call of any tool
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mail = FnTool::new("mail", "Sends a mail.", Parameters::default(), |_, _| async { Ok("sent") });
+//! let mail = WithApproval::new(mail).action("send a mail");
+//! let approvals = Approvals::new(Policy { answerer: Answerer::Nobody, ..Policy::default() }, Mode::Ask);
+//! let model = ScriptedProvider::new([Played::call("mail", "{}"), Played::text("It is not sent.")]);
+//! let builder = Agent::with_provider(model.clone(), "You write.").tool(mail).approvals(Arc::new(approvals));
+//! assert_eq!(builder.await?.ask("Greet Ada.").await?, "It is not sent.");
+//! assert!(model.requests()[1].messages[3].content().starts_with("Error: "));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## Several readers of the events
+//!
+//! ```
+//! use steersman::prelude::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let model = ScriptedProvider::new([Played::text("Hello.")]);
+//! let running = RunningAgent::start(Agent::with_provider(model, "You are helpful.")).await?;
+//! let readers = [running.subscribe(), running.subscribe()];
+//! running.send("Hi.")?;
+//! for mut reader in readers {
+//!     while let Some(envelope) = reader.next_event().await {
+//!         match envelope.event {
+//!             Event::Assistant { text, .. } => assert_eq!(text, "Hello."),
+//!             Event::TurnEnded { .. } => break,
+//!             _ => {}
+//!         }
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ## Spans for `tracing` and OpenTelemetry
+//!
+//! A turn, each round, each model request and each tool call is a span of `tracing`: `turn` (fields `agent`, `turn`), `round`,
+//! `request` (`model`, and the tokens `input` and `output`) and `tool_call` (`tool`, `call`), within each other and those of a
+//! sub-agent within its call. Any subscriber gets them; the layer of `tracing-opentelemetry` sends them on.
+//!
+//! ```
+//! use steersman::prelude::*;
+//! use tracing_subscriber::fmt::format::FmtSpan;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! tracing_subscriber::fmt().with_span_events(FmtSpan::CLOSE).with_writer(std::io::stderr).init();
+//! let model = ScriptedProvider::new([Played::text("Hello.")]);
+//! Agent::with_provider(model, "You are helpful.").await?.ask("Hi.").await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ## Events in memory
 //!
 //! ```
@@ -378,9 +525,9 @@ pub use futures_util::future::BoxFuture;
 pub use steersman_agent::subagent::{Persona, SubAgents};
 pub use steersman_agent::{
     Agent, AgentBuilder, AgentContext, BoundaryNote, Configurator, EventKind, EventPayload, Extension, ExtensionError,
-    FnExtension,
+    FnExtension, LastTurn,
 };
-pub use steersman_base::error::{BuildError, ProviderError, Refused, RunError};
+pub use steersman_base::error::{AskError, BuildError, ProviderError, Refused, RunError};
 pub use steersman_base::event::{Delivery, Envelope, Event, Outcome};
 pub use steersman_base::id::{AgentId, MessageId};
 pub use steersman_base::message::Message;
@@ -388,12 +535,15 @@ pub use steersman_core::approval::{Answer, Answerer, Approvals, CustomAct, Mode,
 pub use steersman_core::control::{Cancellable, Controls, Crew, Injection, Interloper, StepLimit};
 pub use steersman_core::listener::{InMemoryEventList, JsonLines, Listener};
 pub use steersman_core::provider::{
-    ChatProvider, ChatRequest, ChatTransport, Connector, Piece, Played, Reply, ScriptedProvider, Sink, Streaming,
+    ChatProvider, ChatRequest, ChatTransport, Connector, FnProvider, Piece, Played, Reply, ScriptedProvider, Sink,
+    Streaming,
 };
 pub use steersman_core::tool::typed;
 pub use steersman_core::tool::{
-    Args, Concurrency, FnTool, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits,
+    Args, Concurrency, FnTool, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits, WithApproval,
 };
+pub use steersman_extensions::ask_as::AskAs;
 pub use steersman_extensions::over_http::OverHttp;
+pub use steersman_macros::tool;
 pub use steersman_provider::HttpConnector;
-pub use steersman_session::host::{self, LastRun, RunningAgent};
+pub use steersman_session::host::{self, EventStream, LastRun, RunningAgent};

@@ -3,7 +3,8 @@
 //! A group is a run of neighbouring calls that may run beside each other, or one other call. Each group is prepared
 //! call by call (event, tick, check), then runs; results enter the history in call order, events come as they happen.
 //! Whatever goes wrong in a tool is an observation; only a cancel passes through (D14). Calls that have not started
-//! give way to a message that is to be delivered now; those that run go on to their end.
+//! give way to a message that is to be delivered now; those that run go on to their end. A call whose arguments were cut
+//! is never run (D26).
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +14,7 @@ use std::{mem, slice};
 use futures_util::stream::{self, FuturesUnordered, StreamExt};
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::sync::mpsc;
+use tracing::Instrument;
 
 use crate::hooks::CheckedCall;
 use crate::pause::{self, Resume};
@@ -285,7 +287,8 @@ impl Agent {
             self.emit_result(&checked.call, &observation, &observation, Some(CallFault::Refused), Duration::ZERO);
             return Ok(CallOutcome::Ended(observation));
         }
-        self.run_call(checked, note).await.map(CallOutcome::Ended)
+        let span = tracing::info_span!("tool_call", tool = %checked.call.name, call = %checked.call.id);
+        self.run_call(checked, note).instrument(span).await.map(CallOutcome::Ended)
     }
 
     /// Runs one call, emits its observation and returns it.

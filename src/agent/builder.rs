@@ -13,6 +13,7 @@ use crate::call_ids::CallIds;
 use crate::conditions::ConditionWatch;
 use crate::context_size::{ContextSize, guess_text};
 use crate::finalizers::Closer;
+use crate::output_schema::TurnSchema;
 use crate::parts::{Handles, TreeParts};
 use crate::{
     Agent, CompactionRequest, EmptyReply, Extension, History, LoopHooks, ModelChoice, SessionStart, Subscribers,
@@ -300,6 +301,7 @@ impl AgentBuilder {
             empty_reply: inputs.empty_reply,
             synth_answer: None,
             output_schema: inputs.output_schema,
+            turn_schema: TurnSchema::default(),
             answer_stage: AnswerStage::default(),
             finish: None,
             turns: 0,
@@ -311,6 +313,8 @@ impl AgentBuilder {
             group: Mutex::default(),
             session_start: Some(SessionStart::Startup),
             stop_wish: Mutex::default(),
+            turn_usage: Mutex::default(),
+            last_turn: None,
             closer,
         };
         agent.on_close({

@@ -18,6 +18,8 @@ use steersman_core::tool::Tool;
 /// A part that waits for the construction.
 pub(super) enum BuilderPart {
     Tool(Arc<dyn Tool>),
+    SubAgentTool(Arc<dyn Tool>),
+    OnClose(Box<dyn FnOnce() + Send>),
     Listener(Arc<dyn Listener>),
     Extension(Arc<dyn Extension>),
 }
@@ -26,6 +28,11 @@ impl BuilderPart {
     pub(super) fn add_to(self, configurator: &mut Configurator) -> Result<(), BuildError> {
         match self {
             Self::Tool(tool) => configurator.add_tool(tool),
+            Self::SubAgentTool(tool) => configurator.add_sub_agent_tool(tool),
+            Self::OnClose(handler) => {
+                configurator.on_close(handler);
+                Ok(())
+            }
             Self::Listener(listener) => {
                 configurator.add_listener(listener);
                 Ok(())
@@ -45,6 +52,36 @@ impl AgentBuilder {
     /// Adds several tools, in order.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         self.parts.extend(tools.into_iter().map(BuilderPart::Tool));
+        self
+    }
+
+    /// Adds a tool for sub-agents only, as [`Configurator::add_sub_agent_tool`] does: an agent that reads private files thus
+    /// gets no network access.
+    ///
+    /// ```
+    /// use steersman_agent::Agent;
+    /// use steersman_agent::subagent::{Persona, SubAgents};
+    /// use steersman_core::provider::ScriptedProvider;
+    /// use steersman_core::tool::{FnTool, Parameters};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let fetch = FnTool::new("fetch", "Fetches.", Parameters::default(), |_, _| async { Ok("a page") });
+    /// let scout = Persona::new("scout", "Looks things up.", "You look things up.").tools(["fetch"]);
+    /// let builder = Agent::with_provider(ScriptedProvider::default(), "You lead.").sub_agent_tool(fetch);
+    /// let agent = builder.extension(SubAgents::new([scout])?).on_close(|| println!("closed")).await?;
+    /// assert!(agent.tools().is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn sub_agent_tool(mut self, tool: impl Tool + 'static) -> Self {
+        self.parts.push(BuilderPart::SubAgentTool(Arc::new(tool)));
+        self
+    }
+
+    /// Adds a clean-up handler, as [`Configurator::on_close`] does: it also runs when the construction fails behind it.
+    pub fn on_close(mut self, handler: impl FnOnce() + Send + 'static) -> Self {
+        self.parts.push(BuilderPart::OnClose(Box::new(handler)));
         self
     }
 

@@ -33,6 +33,7 @@
 //!   `synthesizer.rs`, `tests/core/flag_and_budget.rs`
 //! - building and closing an agent, extensions, finalizers: `builder.rs`, `builder_parts.rs`, `finalizers.rs`; tests:
 //!   `building.rs`, `lifecycle.rs`, `library/`
+//! - tokens, cost and end of the last turn: `last_turn.rs`; tests: `last_turn.rs`
 //! - `on`, `reset`, `max_turns`: `subscribe.rs`; tests: `truffle.rs`
 //! - an answer that must match a schema: `output_schema.rs`; tests: `tests/program/headless/output_schema.rs`
 //! - replies: deltas, cut and empty ones: `reply.rs`; tests: `replies.rs`
@@ -54,6 +55,7 @@ mod history;
 mod hooks;
 mod instruction_files;
 mod jobs;
+mod last_turn;
 mod long_wait;
 mod model;
 mod model_choice;
@@ -78,7 +80,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use steersman_base::error::BuildError;
-use steersman_base::event::Event;
+use steersman_base::event::{Event, Usage};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_core::approval::Approvals;
 use steersman_core::control::{Budget, Cancellable, Crew, Interloper, PauseGate, Plans, Rules, StepLimit};
@@ -97,6 +99,7 @@ pub use history::{
 };
 pub use hooks::{CompactionCause, EndedHook, HookAnswer, HookPoint, LoopHooks, SessionEnd, SessionStart};
 pub use instruction_files::INSTRUCTION_FILE;
+pub use last_turn::LastTurn;
 pub use model_choice::{ChosenModel, ModelChoice};
 pub use output_schema::{OutputSchema, StructuredAnswer};
 pub use subscribe::{EventKind, EventPayload, EventSource, ObservedEvent};
@@ -108,6 +111,7 @@ pub(crate) use parts::TreeParts;
 use batch::CallOutcome;
 use call_ids::CallIds;
 use context_size::ContextSize;
+use output_schema::TurnSchema;
 use parts::Handles;
 use subscribe::Subscribers;
 
@@ -140,6 +144,7 @@ pub struct Agent {
     synth_answer: Option<String>,
     /// What the answer must match.
     output_schema: Option<Arc<OutputSchema>>,
+    turn_schema: TurnSchema,
     /// Whether the answer of the running turn was asked for once more.
     answer_stage: AnswerStage,
     /// Why the last reply of the running turn ended.
@@ -161,6 +166,9 @@ pub struct Agent {
     session_start: Option<SessionStart>,
     /// Why a hook wants the running turn to end.
     stop_wish: Mutex<Option<String>>,
+    /// The tokens of the running turn so far.
+    turn_usage: Mutex<Usage>,
+    last_turn: Option<LastTurn>,
     closer: Arc<finalizers::Closer>,
 }
 
@@ -367,6 +375,7 @@ impl Agent {
         self.tree.plans.forget(&self.id);
         self.tree.agent_notes.take(&self.id);
         self.synth_answer = None;
+        self.last_turn = None;
         self.reset_step_limit();
         if let Some(cancellable) = self.owned_cancellable() {
             cancellable.reset();

@@ -1,14 +1,17 @@
-//! A JSON Schema that the answer of a turn must match.
+//! A JSON Schema that the answer of a turn must match: of every turn, or of one.
 //!
-//! The model is told once in the conversation; the server is asked for it where its dialect can. An answer that does not
+//! The model is told once in the conversation, or once in that turn; the server is asked for it where its dialect can. An answer that does not
 //! match is asked for once more, in the same turn. What comes then is the answer; whoever wants to know checks it again.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::Agent;
 use crate::deliver::TurnInput;
+use crate::on_drop::OnDrop;
+use steersman_base::error::AskError;
 use steersman_base::id::ClientId;
 use steersman_base::message::Message;
 use steersman_core::provider::{AnswerFormat, AnswerStage};
@@ -63,6 +66,15 @@ impl OutputSchema {
         AnswerFormat { schema: &self.schema, stage }
     }
 
+    /// Returns what the model is told, where the answer to one message must match.
+    fn instruction_for_turn(&self) -> String {
+        format!(
+            "Your final answer to the last message of the user must be one JSON value and nothing else: no words around it, no \
+             code block. It must match this JSON Schema, other answers need not:\n{}",
+            self.schema
+        )
+    }
+
     /// Returns what the model is told.
     fn instruction(&self) -> String {
         format!(
@@ -73,11 +85,69 @@ impl OutputSchema {
     }
 }
 
+/// Whether the schema holds for one turn alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum TurnSchema {
+    /// It holds for every turn.
+    #[default]
+    None,
+    /// For this one; the model is not told yet.
+    Due,
+    /// For this one, and the model is told.
+    Said,
+}
+
 impl Agent {
+    /// Runs one turn as [`Agent::ask`] does and returns its answer as JSON, which matches a schema. One that does not match is
+    /// asked for once more; a fence around it is taken off. Other turns are as before.
+    ///
+    /// `ask_as` of the prelude does so with a type of yours.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use steersman_agent::{Agent, OutputSchema};
+    /// use steersman_core::provider::{Played, ScriptedProvider};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let fault = |answer: &serde_json::Value| (!answer.is_u64()).then(|| "it must be a number".to_owned());
+    /// let schema = OutputSchema::new(serde_json::json!({"type": "integer"}), move |answer| Vec::from_iter(fault(answer)));
+    /// let model = ScriptedProvider::new([Played::text("Four."), Played::text("4")]);
+    /// let mut agent = Agent::with_provider(model, "You count.").await?;
+    /// assert_eq!(agent.ask_matching("How many?", Arc::new(schema)).await?, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`AskError::Run`] as [`Agent::run_loop`], [`AskError::Mismatch`] when the second answer does not match either.
+    pub async fn ask_matching(&mut self, user_message: &str, schema: Arc<OutputSchema>) -> Result<Value, AskError> {
+        let before = self.output_schema.replace(Arc::clone(&schema));
+        self.turn_schema = TurnSchema::Due;
+        let mut turn = OnDrop::new(self, move |agent| {
+            agent.output_schema = before;
+            agent.turn_schema = TurnSchema::None;
+        });
+        let answer = turn.ask(user_message).await?;
+        drop(turn);
+        schema.check(&answer).map(|answer| answer.value).map_err(AskError::Mismatch)
+    }
+
     /// Tells the model of the schema, unless the conversation holds that already: a compaction may have taken it out.
     pub(super) fn say_schema(&mut self) {
         let Some(schema) = &self.output_schema else { return };
-        let instruction = schema.instruction();
+        let instruction = match self.turn_schema {
+            TurnSchema::None => schema.instruction(),
+            TurnSchema::Due => {
+                self.turn_schema = TurnSchema::Said;
+                let instruction = schema.instruction_for_turn();
+                self.history.push_system(instruction);
+                self.notify_history();
+                return;
+            }
+            TurnSchema::Said => schema.instruction_for_turn(),
+        };
         let is_said =
             |message: &Message| matches!(message, Message::System { content } if content.ends_with(&instruction));
         if !self.history.messages().iter().any(is_said) {

@@ -6,6 +6,9 @@
 
 use std::{future, mem};
 
+use tracing::Instrument;
+use tracing::field::Empty;
+
 use crate::Agent;
 use crate::long_wait::LongWait;
 use steersman_base::error::{Cancelled, RunError};
@@ -35,7 +38,13 @@ impl Agent {
             self.deliver_rules();
             self.deliver_plan_changes();
         }
-        let asked = self.request().await;
+        let span =
+            tracing::info_span!("request", model = %self.tree.transport.model_name(), input = Empty, output = Empty);
+        let asked = self.request().instrument(span.clone()).await;
+        if let Ok(RequestOutcome::Reply(reply)) = &asked {
+            span.record("input", reply.usage.prompt());
+            span.record("output", reply.usage.output.unwrap_or(0));
+        }
         match asked {
             Ok(RequestOutcome::Reply(_)) => self.partial.clear(),
             Ok(RequestOutcome::Cut(_)) | Err(_) => self.keep_partial(),

@@ -3,9 +3,11 @@
 //! Everything that decides what happens next is in this file; `reply` sends one request, `batch` runs the calls of one
 //! reply, `deliver` lets texts enter, `history` keeps an order that can be sent, `synthesizer` answers for a turn whose budget is used up.
 
+use std::mem;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
+use tracing::Instrument;
 
 use crate::batch::Batch;
 use crate::compaction::CompactionResult;
@@ -13,11 +15,12 @@ use crate::deliver::{DeliveryPoint, TurnInput, inputs};
 use crate::on_drop::OnDrop;
 use crate::pause::Resume;
 use crate::reply::RequestOutcome;
-use crate::{Agent, EmptyReply, NotRunReason, UserTexts};
+use crate::{Agent, EmptyReply, LastTurn, NotRunReason, UserTexts};
 use steersman_base::error::{Cancelled, Exceeded, RunError};
-use steersman_base::event::{Event, EventFacts, Outcome, Pending};
+use steersman_base::event::{Event, EventFacts, Outcome, Pending, Usage};
 use steersman_base::limits;
 use steersman_base::message::{AssistantMessage, Message, ToolCall};
+use steersman_base::sync::lock;
 use steersman_base::text::is_blank;
 use steersman_core::control::OnExhausted;
 use steersman_core::provider::{AnswerStage, Finish, ProviderError, UsageScope};
@@ -124,6 +127,7 @@ impl Agent {
         let (turn, outcome, message) = (self.turns, Outcome::Failed, Some(error.to_string()));
         self.listeners.emit(Event::TurnStarted { turn });
         self.fail(&error);
+        self.last_turn = Some(LastTurn::unsent(outcome));
         self.listeners.notify_facts(&EventFacts::Turn { finish: None, fault: error.fault() });
         self.listeners.emit(Event::TurnEnded { turn, outcome, message });
         Err(error)
@@ -147,11 +151,13 @@ impl Agent {
         self.steps = 0;
         self.round = 0;
         self.finish = None;
+        *lock(&self.turn_usage) = Usage::default();
         self.answer_stage = AnswerStage::Open;
         self.listeners.emit(Event::TurnStarted { turn });
         let mut open = OnDrop::new(self, move |agent| agent.end_turn(turn, &Err(Cancelled.into())));
         // A bug of a provider must not leave the turn open, nor end the host's worker.
-        let result = AssertUnwindSafe(open.answer(inputs, turn)).catch_unwind().await;
+        let span = tracing::info_span!("turn", agent = %open.id, turn);
+        let result = AssertUnwindSafe(open.answer(inputs, turn)).catch_unwind().instrument(span).await;
         let result = result.unwrap_or(Err(RunError::Broken));
         open.disarm();
         self.end_turn(turn, &result);
@@ -203,6 +209,9 @@ impl Agent {
         self.publish_context();
         let fault = result.as_ref().err().and_then(RunError::fault);
         let finish = self.finish.take().map(|finish| finish.word());
+        let text = result.as_ref().ok().and_then(|_| self.last_assistant_content()).unwrap_or_default().to_owned();
+        let (rounds, calls, usage) = (self.round, self.steps, mem::take(&mut *lock(&self.turn_usage)));
+        self.last_turn = Some(LastTurn { text, outcome, finish, rounds, calls, usage });
         self.listeners.notify_facts(&EventFacts::Turn { finish, fault });
         self.listeners.emit(Event::TurnEnded { turn, outcome, message });
     }
@@ -224,7 +233,8 @@ impl Agent {
             self.round = round;
             self.listeners.emit(Event::RoundStarted { turn, round });
             let mut open = OnDrop::new(self, move |agent| agent.end_round(turn, round));
-            let next = open.round(empty_before).await;
+            let span = tracing::info_span!("round", turn, round);
+            let next = open.round(empty_before).instrument(span).await;
             drop(open);
             match next? {
                 AfterRound::Answered => {

@@ -5,6 +5,7 @@ use crate::context_size::{self, ConversationSize};
 use steersman_base::error::RunError;
 use steersman_base::event::{Event, Usage};
 use steersman_base::message::Message;
+use steersman_base::sync::lock;
 use steersman_core::control::ChargeOutcome;
 use steersman_core::provider::{ToolSchema, UsageScope};
 
@@ -34,7 +35,9 @@ impl Agent {
             tokens => tokens,
         };
         let charged = self.tree.budget.charge(model, tokens, nanos);
-        self.listeners.emit(Event::Tokens(Usage { cost_nanos: nanos, ..usage }));
+        let usage = Usage { cost_nanos: nanos, ..usage };
+        lock(&self.turn_usage).add(&usage);
+        self.listeners.emit(Event::Tokens(usage));
         if charged == ChargeOutcome::Unpriced {
             self.notice(format!(
                 "no price is known for {model}: the budget in money does not count it, only its tokens"

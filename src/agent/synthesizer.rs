@@ -11,6 +11,7 @@ use steersman_base::error::{BuildError, Cancelled, RunError};
 use steersman_base::event::{Event, Outcome};
 use steersman_base::limits;
 use steersman_base::message::{Message, UserAbout, UserText};
+use steersman_base::sync::lock;
 use steersman_core::control::{OnExhausted, StepLimit};
 use steersman_core::provider::ProviderError;
 
@@ -164,7 +165,11 @@ impl Agent {
             prompt.push_str(&rule.text);
         }
         // Boxed: an agent's turn may contain a rescue's turn.
-        Box::pin(synthesizer.run_loop(&prompt)).await?;
+        let ran = Box::pin(synthesizer.run_loop(&prompt)).await;
+        if let Some(turn) = synthesizer.last_turn() {
+            lock(&self.turn_usage).add(&turn.usage);
+        }
+        ran?;
         Ok(synthesizer.last_assistant_content().unwrap_or_default().to_owned())
     }
 }

@@ -252,6 +252,21 @@ impl RunError {
     }
 }
 
+/// The reason why a turn brought no value of the type or schema that was asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The turn brought no answer.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The answer, also the second one, does not match; the sentence says why and may quote it (untrusted).
+    #[error("the answer does not match what was asked for: {0}")]
+    Mismatch(String),
+    /// The schema cannot be used.
+    #[error("the schema cannot be used: {0}")]
+    Schema(String),
+}
+
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     iter::successors(error.source(), |error| (*error).source())
 }

@@ -33,6 +33,20 @@ fn said_by(program: &PathBuf) -> String {
 }
 
 #[test]
+fn every_example_is_in_the_package() {
+    let cargo = Command::new(env!("CARGO"))
+        .args(["package", "--list", "-p", "steersman", "--allow-dirty", "--offline"])
+        .current_dir(crate::support::root())
+        .output()
+        .unwrap();
+    let listed = String::from_utf8(cargo.stdout).unwrap();
+    for name in EXAMPLES {
+        let file = format!("tests/examples/{name}.rs");
+        assert!(listed.lines().any(|line| line == file), "{file} is not in the package:\n{listed}");
+    }
+}
+
+#[test]
 fn each_example_is_short_and_does_what_it_is_about() {
     let mut said = Vec::new();
     for name in EXAMPLES {

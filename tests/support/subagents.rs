@@ -17,6 +17,8 @@ pub fn persona(name: &str, tools: &[&str]) -> Persona {
         system_prompt: format!("You are the {name} child."),
         max_steps: 5,
         temp_workspace: TempWorkspace::No,
+        model: None,
+        temperature: None,
     }
 }
 

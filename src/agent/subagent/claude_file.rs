@@ -12,7 +12,7 @@ use steersman_base::limits;
 use steersman_core::tool::WITHOUT;
 
 /// An agent file, read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ClaudeFile {
     /// The persona in it.
     pub persona: Persona,
@@ -51,6 +51,8 @@ impl ClaudeFile {
             system_prompt: document.body.trim().to_owned(),
             max_steps: steps.unwrap_or(limits::AGENT_FILE_STEPS).min(limits::MAX_STEPS),
             temp_workspace: TempWorkspace::No,
+            model: None,
+            temperature: None,
         };
         persona.fault().map_or(Ok(Self { persona, without }), |fault| Err(wrong(fault)))
     }

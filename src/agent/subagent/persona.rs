@@ -19,8 +19,10 @@ use steersman_core::tool::WITHOUT;
 ///
 /// let scout = Persona::new("scout", "Looks around and reports.", "You look around.").tools(["look"]).max_steps(10);
 /// assert_eq!(scout.tool_names, ["look"]);
+/// // With a small model, and with a directory of its own that is deleted with it.
+/// let scout = scout.model("small").temperature(0.2).temp_workspace();
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Persona {
     /// The name that the model picks; unique.
     pub name: String,
@@ -35,6 +37,10 @@ pub struct Persona {
     pub max_steps: u32,
     /// Whether each child works in a fresh directory of its own.
     pub temp_workspace: TempWorkspace,
+    /// The model, on the server of the parent; the parent's when there is none.
+    pub model: Option<String>,
+    /// The sampling temperature, from 0; the parent's when there is none.
+    pub temperature: Option<f64>,
 }
 
 /// The directory in which a child's file tools work.
@@ -43,7 +49,7 @@ pub enum TempWorkspace {
     /// In the parent's workspace.
     #[default]
     No,
-    /// In a fresh directory that is deleted when the child closes.
+    /// In a fresh directory that is deleted when the child can no longer go on.
     Yes,
 }
 
@@ -60,6 +66,8 @@ struct PersonaHeader {
     max_steps: u32,
     #[serde(default)]
     temp_workspace: bool,
+    model: Option<String>,
+    temperature: Option<f64>,
 }
 
 impl Persona {
@@ -72,6 +80,8 @@ impl Persona {
             system_prompt: system_prompt.into(),
             max_steps: limits::AGENT_FILE_STEPS,
             temp_workspace: TempWorkspace::No,
+            model: None,
+            temperature: None,
         }
     }
 
@@ -85,6 +95,24 @@ impl Persona {
     #[must_use]
     pub fn max_steps(self, max_steps: u32) -> Self {
         Self { max_steps, ..self }
+    }
+
+    /// Lets each child work in a fresh directory of its own, which is deleted when the child can no longer go on.
+    #[must_use]
+    pub fn temp_workspace(self) -> Self {
+        Self { temp_workspace: TempWorkspace::Yes, ..self }
+    }
+
+    /// Sets the model, on the server of the parent.
+    #[must_use]
+    pub fn model(self, model: impl Into<String>) -> Self {
+        Self { model: Some(model.into()), ..self }
+    }
+
+    /// Sets the sampling temperature, from 0.
+    #[must_use]
+    pub fn temperature(self, temperature: f64) -> Self {
+        Self { temperature: Some(temperature), ..self }
     }
 
     /// Reads a persona from its file form, or from that of Claude Code.
@@ -116,6 +144,8 @@ impl Persona {
             system_prompt: prompt.trim().to_owned(),
             max_steps: header.max_steps,
             temp_workspace: if header.temp_workspace { TempWorkspace::Yes } else { TempWorkspace::No },
+            model: header.model,
+            temperature: header.temperature,
         };
         match persona.fault() {
             None => Ok(persona),
@@ -142,6 +172,12 @@ impl Persona {
                 "needs a name of at most {} letters, digits, _ and -, which is not 'main' or 'all'; it has '{name}'",
                 limits::SKILL_NAME_CHARS
             ));
+        }
+        if self.model.as_deref().is_some_and(steersman_base::text::is_blank) {
+            return Some("needs a model, or none".to_owned());
+        }
+        if self.temperature.is_some_and(|temperature| !temperature.is_finite() || temperature < 0.0) {
+            return Some("needs a temperature from 0".to_owned());
         }
         (self.max_steps == 0).then(|| "needs max_steps greater than 0".to_owned())
     }

@@ -46,7 +46,7 @@ impl PersonaSource {
 }
 
 /// A persona with its source.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RosterEntry {
     /// The persona.
     pub persona: Persona,
@@ -66,7 +66,7 @@ enum MissingTool {
 }
 
 /// The personas of one start, in the order in which the model sees them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Roster {
     members: Vec<RosterEntry>,
     warnings: Vec<String>,

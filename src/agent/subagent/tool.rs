@@ -133,8 +133,19 @@ impl SubAgentTool {
     }
 
     /// Returns the transport and the context window of a child that is spawned now: those of the parent, or of the
-    /// model that was chosen meanwhile.
-    fn transport(&self) -> (ChatTransport, Option<u64>) {
+    /// model that was chosen meanwhile; with what its persona sets.
+    fn transport(&self, persona: &Persona) -> (ChatTransport, Option<u64>) {
+        let (mut transport, mut window) = self.parents_transport();
+        if let Some(model) = persona.model.as_ref().filter(|model| transport.model.as_ref() != Some(model)) {
+            // What was set or found out is of the parent's model.
+            transport = ChatTransport { context_window: None, ..transport.with_model(model) };
+            window = self.tree.connector.window_of(&transport);
+        }
+        transport.answering.temperature = persona.temperature.or(transport.answering.temperature);
+        (transport, window)
+    }
+
+    fn parents_transport(&self) -> (ChatTransport, Option<u64>) {
         match self.model_choice.as_ref().and_then(|choice| choice.chosen()) {
             Some(chosen) if self.tree.transport != chosen.transport => {
                 let window = chosen.known_window(self.tree.connector.as_ref());
@@ -217,7 +228,7 @@ impl SubAgentTool {
         let allowed = |tool: &&Arc<dyn Tool>| persona.tool_names.iter().any(|name| name == tool.name());
         let tools: Vec<Arc<dyn Tool>> = self.tools.iter().filter(allowed).cloned().collect();
         let foreign = self.parts.source.iter().flat_map(|source| source.names(&persona.tool_names));
-        let (transport, window) = self.transport();
+        let (transport, window) = self.transport(persona);
         let _rules = self.tree.rules.enter(&id, spawner);
         let (Words::Task(task) | Words::Queue(task)) = words;
         self.listeners.emit(Event::AgentSpawned {

@@ -39,6 +39,27 @@ impl Usage {
         part(self.input).saturating_add(part(self.cached)).saturating_add(part(self.cache_creation))
     }
 
+    /// Adds the counts of another reply, as far as they are known; the model is that of the last one that is known.
+    ///
+    /// ```
+    /// use steersman_base::event::Usage;
+    ///
+    /// let mut sum = Usage { input: Some(10), ..Usage::default() };
+    /// sum.add(&Usage { input: Some(5), output: Some(2), ..Usage::default() });
+    /// assert_eq!((sum.input, sum.output, sum.cached), (Some(15), Some(2), None));
+    /// ```
+    pub fn add(&mut self, other: &Self) {
+        add_known(&mut self.input, other.input);
+        add_known(&mut self.output, other.output);
+        add_known(&mut self.cached, other.cached);
+        add_known(&mut self.cache_creation, other.cache_creation);
+        add_known(&mut self.thinking, other.thinking);
+        add_known(&mut self.cost_nanos, other.cost_nanos);
+        if other.model.is_some() {
+            self.model.clone_from(&other.model);
+        }
+    }
+
     /// Returns the tokens of the conversation after this reply.
     pub fn context(&self) -> u64 {
         self.prompt().saturating_add(self.output.unwrap_or(0))

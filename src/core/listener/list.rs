@@ -57,6 +57,12 @@ impl ListenerList {
         *attached = attached.iter().cloned().chain([listener]).collect();
     }
 
+    /// Removes a listener that was attached; it may still get an event that is being emitted.
+    pub fn detach(&self, listener: &Arc<dyn Listener>) {
+        let mut attached = self.attached.write().unwrap_or_else(PoisonError::into_inner);
+        *attached = attached.iter().filter(|other| !Arc::ptr_eq(other, listener)).cloned().collect();
+    }
+
     /// Returns those that came while the tree ran already.
     fn attached(&self) -> Listeners {
         Arc::clone(&self.attached.read().unwrap_or_else(PoisonError::into_inner))

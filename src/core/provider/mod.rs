@@ -10,6 +10,7 @@
 //! - the registry of models: `assets/models.toml`, `registry.rs`; tests: `tests/program/registry.rs`
 //! - a prepared conversation: `scripted.rs`; tests: `scripted_provider.rs`
 
+mod fn_provider;
 pub mod format;
 pub mod registry;
 mod scripted;
@@ -24,6 +25,7 @@ use steersman_base::error::Cancelled;
 use steersman_base::event::{TurnFinish, Usage};
 use steersman_base::message::{Message, Original, ToolCall};
 
+pub use fn_provider::FnProvider;
 pub use format::{AnswerFormat, AnswerStage};
 pub use registry::{Card, Registry, Thinking};
 pub use scripted::{Played, ScriptedProvider, Step};

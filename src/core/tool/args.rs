@@ -29,6 +29,11 @@ impl Args {
         serde_json::from_value(Value::Object(self.map))
     }
 
+    /// Writes all of them as JSON, over several lines.
+    pub fn to_json(&self) -> String {
+        format!("{:#}", Value::Object(self.map.clone()))
+    }
+
     /// Returns a required string or enum value; `""` when there is none of that name.
     pub fn str(&self, name: &str) -> &str {
         self.opt_str(name).unwrap_or_default()

@@ -9,6 +9,7 @@
 //! - what a tool says about itself, its parameters and the check of its arguments: `spec.rs`, `params.rs`; tests:
 //!   `params.rs`
 //! - tools whose arguments are a Rust type: `typed.rs`, `schema.rs`; tests: `tests/agent/typed_tools.rs`
+//! - calls that are asked about first, around any tool: `with_approval.rs`; tests: `tests/session/library/parts.rs`
 //! - what a command printed, for a model and on disk: `capture.rs`, `terminal_text.rs`, `outputs.rs`; tests: `tests/tools/output_bombs.rs`
 //! - commands in the background, as the loop sees them: `jobs.rs`; the directory of a sub-agent: `directory.rs`
 
@@ -28,6 +29,7 @@ mod spec;
 pub mod terminal_text;
 mod toolbox;
 mod typed;
+mod with_approval;
 
 use std::sync::Arc;
 
@@ -55,6 +57,7 @@ pub use source::{ToolScope, ToolSource, WITHOUT};
 pub use spec::ToolSpec;
 pub use toolbox::{Additions, FoundTool, Toolbox, WeakAdditions};
 pub use typed::typed;
+pub use with_approval::WithApproval;
 
 /// The name of the tool that changes the plan.
 pub const PLAN_TOOL: &str = "plan";

@@ -41,7 +41,7 @@ pub use context_files::{
 pub use handle::{Handle, Keeper};
 pub use mailbox::{Mailbox, Tap};
 pub use resumed::{Closing, Earlier, Numbers, Resumed};
-pub use run::{RunningAgent, run};
+pub use run::{EventStream, RunningAgent, run};
 pub use setup::{HookSetup, ServerSetup, Setup};
 pub use shell::Shell;
 pub use steersman_base::error::StartError;

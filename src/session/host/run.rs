@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll};
 
 use futures_util::Stream;
@@ -22,8 +22,10 @@ use steersman_base::error::{BuildError, Refused};
 use steersman_base::event::{Envelope, Event, Pending};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::Post;
+use steersman_base::sync::lock;
 use steersman_core::approval::Approvals;
 use steersman_core::control::{Crew, Injection};
+use steersman_core::listener::{Listener, ListenerList};
 
 /// Runs an agent on a task of its own: a turn whenever a message waits for it.
 ///
@@ -40,35 +42,29 @@ pub fn run(agent: Agent, crew: impl Into<Arc<Crew>>) -> Result<RunningAgent, Bui
     if !agent.interloper().is_some_and(|own| Arc::ptr_eq(own, &main.interloper)) {
         return Err(BuildError::argument("the agent was not built with these controls"));
     }
-    let events = Arc::new(Events::default());
-    let waker = Arc::downgrade(&events);
-    events.mailbox.on_wake(Arc::new(move || {
-        if let Some(events) = waker.upgrade() {
-            events.waker.wake();
-        }
-    }));
-    agent.add_listener(Arc::<Mailbox>::clone(&events.mailbox));
+    let readers = Readers { listeners: agent.listeners().clone(), end: Arc::default() };
+    let events = readers.add();
     // It was found before anybody could listen here.
     agent.listeners().emit(Event::ContextCap { tokens: agent.context_window_cap() });
     let approvals = Arc::clone(agent.approvals());
     let (publish, state) = watch::channel(WorkerState::Idle(LastRun::None));
     let end = Arc::new(Notify::new());
     let turns = TurnLoop { state: publish, end: Arc::clone(&end) };
-    let ended = EndOfEvents(Arc::clone(&events));
+    let ended = EndOfEvents(Arc::clone(&readers.end));
     let task = tokio::spawn(async move {
         let _ended = ended;
         turns.run(agent, main.interloper, TurnsOnly).await
     });
     let stopper = Stopper { crew, end };
-    Ok(RunningAgent { stopper, approvals, events, taken: VecDeque::new(), state, task })
+    Ok(RunningAgent { stopper, approvals, events, readers, state, task })
 }
 
 /// An agent on a task of its own. Dropping it stops the agent.
 pub struct RunningAgent {
     stopper: Stopper,
     approvals: Arc<Approvals>,
-    events: Arc<Events>,
-    taken: VecDeque<Envelope>,
+    events: EventStream,
+    readers: Readers,
     state: watch::Receiver<WorkerState>,
     task: JoinHandle<Agent>,
 }
@@ -124,7 +120,15 @@ impl RunningAgent {
 
     /// Waits for the next event of the agent or of one of its sub-agents; `None` once the agent is closed.
     pub async fn next_event(&mut self) -> Option<Envelope> {
-        poll_fn(|context| self.poll_event(context)).await
+        self.events.next_event().await
+    }
+
+    /// Returns a further stream of every event from here on, for another reader: each gets all of them. An agent waits in a
+    /// flood for every reader, so drop the stream of one that reads no more.
+    ///
+    /// Example: "Several readers of the events" in the documentation of `steersman::prelude`.
+    pub fn subscribe(&self) -> EventStream {
+        self.readers.add()
     }
 
     /// Waits until no turn runs and nothing deliverable is pending; returns how the last turns ended. Events need not be
@@ -141,16 +145,30 @@ impl RunningAgent {
         let Self { stopper, events, task, .. } = self;
         drop(stopper);
         // Nobody takes events any more, and the agent must not wait for it.
-        events.mailbox.take();
+        drop(events);
         task.await.ok()
+    }
+}
+
+/// The events of a [`RunningAgent`], for one reader.
+pub struct EventStream {
+    unread: Arc<UnreadEvents>,
+    taken: VecDeque<Envelope>,
+    readers: Readers,
+}
+
+impl EventStream {
+    /// Waits for the next event of the agent or of one of its sub-agents; `None` once the agent is closed.
+    pub async fn next_event(&mut self) -> Option<Envelope> {
+        poll_fn(|context| self.poll_event(context)).await
     }
 
     fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Envelope>> {
-        self.events.waker.register(context.waker());
+        self.unread.waker.register(context.waker());
         // In this order: what came before the end is among the events.
-        let has_ended = self.events.has_ended();
+        let has_ended = self.readers.end.has_come();
         if self.taken.is_empty() {
-            self.taken.extend(self.events.mailbox.take().into_iter().filter_map(|post| match post {
+            self.taken.extend(self.unread.mailbox.take().into_iter().filter_map(|post| match post {
                 Post::Envelope(envelope) => Some(envelope),
                 Post::Reply(_) | Post::Queues { .. } | Post::Approvals { .. } | Post::Budget(_) | Post::Notice(_) => {
                     None
@@ -165,7 +183,7 @@ impl RunningAgent {
     }
 }
 
-impl Stream for RunningAgent {
+impl Stream for EventStream {
     type Item = Envelope;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Envelope>> {
@@ -173,27 +191,94 @@ impl Stream for RunningAgent {
     }
 }
 
-/// The events that nobody has taken yet.
-#[derive(Default)]
-struct Events {
-    mailbox: Arc<Mailbox>,
-    waker: AtomicWaker,
-    has_ended: AtomicBool,
+impl Drop for EventStream {
+    fn drop(&mut self) {
+        let listener: Arc<dyn Listener> = self.unread.clone();
+        self.readers.listeners.detach(&listener);
+        // An agent that waits for this reader goes on.
+        self.unread.mailbox.take();
+    }
 }
 
-impl Events {
-    fn has_ended(&self) -> bool {
-        self.has_ended.load(Ordering::SeqCst)
+impl Stream for RunningAgent {
+    type Item = Envelope;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Envelope>> {
+        self.events.poll_event(context)
+    }
+}
+
+/// The readers of the events of one agent.
+#[derive(Clone)]
+struct Readers {
+    listeners: ListenerList,
+    end: Arc<EndState>,
+}
+
+impl Readers {
+    fn add(&self) -> EventStream {
+        let unread = Arc::new(UnreadEvents::default());
+        let waker = Arc::downgrade(&unread);
+        unread.mailbox.on_wake(Arc::new(move || {
+            if let Some(unread) = waker.upgrade() {
+                unread.waker.wake();
+            }
+        }));
+        self.listeners.attach(unread.clone());
+        self.end.add(&unread);
+        EventStream { unread, taken: VecDeque::new(), readers: self.clone() }
+    }
+}
+
+/// The events that one reader has not taken yet.
+#[derive(Default)]
+struct UnreadEvents {
+    mailbox: Mailbox,
+    waker: AtomicWaker,
+}
+
+impl Listener for UnreadEvents {
+    fn on_event(&self, envelope: &Envelope) {
+        self.mailbox.on_event(envelope);
+    }
+
+    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<()> {
+        self.mailbox.poll_ready(context)
+    }
+
+    fn label(&self) -> String {
+        "EventStream".to_owned()
+    }
+}
+
+/// Whether the last event has come, and whom that wakes.
+#[derive(Default)]
+struct EndState {
+    has_come: AtomicBool,
+    waiting: Mutex<Vec<Weak<UnreadEvents>>>,
+}
+
+impl EndState {
+    fn has_come(&self) -> bool {
+        self.has_come.load(Ordering::SeqCst)
+    }
+
+    fn add(&self, unread: &Arc<UnreadEvents>) {
+        let mut waiting = lock(&self.waiting);
+        waiting.retain(|other| other.strong_count() > 0);
+        waiting.push(Arc::downgrade(unread));
     }
 }
 
 /// Says that no event comes any more, also when the task of the agent breaks down.
-struct EndOfEvents(Arc<Events>);
+struct EndOfEvents(Arc<EndState>);
 
 impl Drop for EndOfEvents {
     fn drop(&mut self) {
-        self.0.has_ended.store(true, Ordering::SeqCst);
-        self.0.waker.wake();
+        self.0.has_come.store(true, Ordering::SeqCst);
+        for unread in lock(&self.0.waiting).iter().filter_map(Weak::upgrade) {
+            unread.waker.wake();
+        }
     }
 }
 

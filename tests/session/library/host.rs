@@ -210,6 +210,8 @@ async fn one_sub_agent_is_steered_by_its_name() {
         system_prompt: "You look around.".to_owned(),
         max_steps: 5,
         temp_workspace: TempWorkspace::No,
+        model: None,
+        temperature: None,
     };
     let agent = Agent::with_provider(model.clone(), "You lead.")
         .tool(gated_fn("slow", &gate))

@@ -155,6 +155,8 @@ fn helper(number: u64) -> Persona {
         system_prompt: format!("You are helper{number}."),
         max_steps: 200,
         temp_workspace: TempWorkspace::No,
+        model: None,
+        temperature: None,
     }
 }
 

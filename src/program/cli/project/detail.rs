@@ -182,7 +182,8 @@ fn describe_server(text: &mut QuestionText, name: &str, server: &ServerSection) 
 }
 
 fn describe_persona(text: &mut QuestionText, persona: &Persona) {
-    let Persona { name, description, tool_names, system_prompt: _, max_steps, temp_workspace } = persona;
+    let Persona { name, description, tool_names, system_prompt: _, max_steps, temp_workspace, model, temperature } =
+        persona;
     text.field("a sub-agent", name);
     text.field("for", description);
     let names: Vec<&str> =
@@ -193,6 +194,8 @@ fn describe_persona(text: &mut QuestionText, persona: &Persona) {
         TempWorkspace::No => {}
         TempWorkspace::Yes => text.sentence("it works in a fresh directory of its own"),
     }
+    text.optional("model", model.as_deref());
+    text.optional("temperature", temperature.map(|temperature| temperature.to_string()).as_deref());
 }
 
 fn describe_skill(text: &mut QuestionText, skill: &Skill) {

@@ -26,7 +26,7 @@ pub(super) const DIRECTORY: &str = ".steersman";
 const SERVERS: &str = ".mcp.json";
 
 /// A persona of a project.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ProjectPersona {
     /// The file, relative to the root.
     pub file: String,
