@@ -6,6 +6,7 @@ use steersman_test_support as support;
 
 mod claude_agents;
 mod cli;
+mod clients;
 mod config;
 mod context_files;
 mod demo;

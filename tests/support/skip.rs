@@ -30,6 +30,8 @@ pub enum Need {
     Ipv6,
     /// The right to make device nodes.
     DeviceNode,
+    /// A Node that runs TypeScript, 22.6 or later: many a system has an older one.
+    RecentNode,
 }
 
 impl Need {
@@ -53,7 +55,7 @@ impl Need {
     /// Tells whether no package brings it.
     fn is_the_machines(self) -> bool {
         match self {
-            Self::Namespace | Self::Landlock | Self::Ipv6 | Self::DeviceNode => true,
+            Self::Namespace | Self::Landlock | Self::Ipv6 | Self::DeviceNode | Self::RecentNode => true,
             Self::Program(_) => false,
         }
     }

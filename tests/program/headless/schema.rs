@@ -18,7 +18,7 @@ fn asset(path: &str) -> PathBuf {
     crate::support::root().join("assets").join(path)
 }
 
-/// Returns the blocks of code in a language of the manual's page: of `python` the client and the fold, of `sh` first the
+/// Returns the blocks of code in a language of the manual's page: of `python` the use of the client and the fold, of `sh` first the
 /// program that decides about permissions.
 pub fn blocks(language: &str) -> Vec<String> {
     let page = fs::read_to_string(asset("manual/exec-json.md")).unwrap();
@@ -65,13 +65,14 @@ fn the_checker_finds_what_does_not_fit() {
 #[test]
 fn the_client_of_the_manual_sends_answers_and_ends() {
     let client = blocks("python").remove(0);
-    assert!(client.lines().count() <= 60, "{} lines", client.lines().count());
     let removal = Reply::calls(&[("c1", "bash", r#"{"command":"rm kept"}"#)]);
     let server = Server::start([removal, Reply::text("I leave it.")]);
     let home = tempfile::TempDir::new().unwrap();
     let child = Command::new("python3")
         .args(["-c", &client, built_program().to_str().unwrap(), "--base-url", &server.url(), "--model", "m"])
         .args(["--sandbox", "off"])
+        .env("PYTHONPATH", asset("clients"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("HOME", home.path())
         .env("STEERSMAN_LOCAL_PORTS", "none")
         .current_dir(home.path())
