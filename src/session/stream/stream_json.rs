@@ -13,6 +13,7 @@ use super::fields::{RunResult, UsageSum};
 use steersman_base::event::{CallFault, Envelope, Event, EventFacts, Outcome, TurnFaultKind, TurnFinish};
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::message::Arguments;
+use steersman_base::protocol::{ServerState, ServerStatus};
 use steersman_base::sync::lock;
 use steersman_base::text::escaped_json;
 use steersman_core::listener::Listener;
@@ -28,6 +29,8 @@ struct Inner {
     /// What the first line says; none once it is written.
     start: Option<StreamStart>,
     model: Option<String>,
+    /// Returns how the MCP servers stand.
+    servers: Option<ServerSource>,
     /// The call that spawned each sub-agent.
     spawned: HashMap<AgentId, CallId>,
     /// The arguments of the calls that run, and of those that were not allowed.
@@ -40,6 +43,8 @@ struct Inner {
     is_prompted: bool,
     is_closed: bool,
 }
+
+type ServerSource = Box<dyn Fn() -> Vec<ServerStatus> + Send>;
 
 /// What the first line says.
 #[derive(Default)]
@@ -58,6 +63,7 @@ impl StreamJson {
             session,
             start: Some(StreamStart::default()),
             model: None,
+            servers: None,
             spawned: HashMap::new(),
             calls: HashMap::new(),
             refused: Vec::new(),
@@ -67,6 +73,11 @@ impl StreamJson {
             is_closed: false,
         };
         Self { inner: Mutex::new(inner) }
+    }
+
+    /// Sets what says in the first line how the MCP servers stand.
+    pub fn set_servers(&self, servers: impl Fn() -> Vec<ServerStatus> + Send + 'static) {
+        lock(&self.inner).servers = Some(Box::new(servers));
     }
 
     /// Writes how the run ended; nothing is written behind it. `mismatch` says
@@ -151,6 +162,16 @@ fn model_usage(of: &super::fields::ModelUsage) -> (String, Value) {
     (of.model.clone().unwrap_or_else(|| "unknown".to_owned()), value)
 }
 
+/// Returns how an MCP server stands, in the words of Claude Code.
+fn server(of: &ServerStatus) -> Value {
+    let status = match of.state {
+        ServerState::Configured | ServerState::Known => "pending",
+        ServerState::Started | ServerState::Used => "connected",
+        ServerState::Failed => "failed",
+    };
+    json!({"name": of.name, "status": status})
+}
+
 /// Returns the arguments of a call as an object, or as the text that is none.
 fn input(arguments: &Arguments) -> Value {
     serde_json::to_value(arguments).unwrap_or_default()
@@ -160,11 +181,13 @@ impl Inner {
     /// Writes the first line, unless that is done.
     fn begin(&mut self) {
         let Some(start) = self.start.take() else { return };
+        let servers = self.servers.as_ref().map(|servers| servers()).unwrap_or_default();
         let line = json!({
             "type": "system",
             "subtype": "init",
             "cwd": start.cwd,
             "tools": start.tools,
+            "mcp_servers": servers.iter().map(server).collect::<Vec<_>>(),
             "model": self.model,
             "permissionMode": start.mode,
             "program": start.program,

@@ -109,3 +109,15 @@ fn texts_that_are_sent_meanwhile_are_lines_of_the_user() {
         .collect();
     assert_eq!(texts, ["and this"]);
 }
+
+#[test]
+fn the_first_line_names_the_mcp_servers_and_how_they_stand() {
+    let server = Server::start([Reply::text("Hello.")]);
+    let config = json!({"mcpServers": {"docs": {"command": "docs-server"}, "wiki": {"command": "wiki-server"}}});
+    let program = exec(&server).file("servers.json", &config.to_string());
+    let file = program.home().join("servers.json");
+    let output = program.args(["--output", "stream-json", "--mcp-config", file.to_str().unwrap(), "hello"]).output();
+    let init = lines(&stdout(&output)).remove(0);
+    let expected = json!([{"name": "docs", "status": "pending"}, {"name": "wiki", "status": "pending"}]);
+    assert_eq!(init["mcp_servers"], expected, "{}", stderr(&output));
+}

@@ -173,6 +173,10 @@ async fn serve(
     if let Some(journal) = &journal {
         journal::attach(journal, host.handle());
     }
+    if let Some(stream) = &stream {
+        let handle = host.handle().clone();
+        stream.set_servers(move || handle.servers().map(|servers| servers.status()).unwrap_or_default());
+    }
     let hub = Hub::new(host.handle().clone());
     let answers = record.clone();
     hub.on_request(move |by, request| match request {
