@@ -25,7 +25,7 @@ pub(super) struct Target {
 impl Target {
     /// Looks at a file that a model names.
     pub(super) fn look(workspace: &Workspace, path: &str) -> Result<Self, ToolError> {
-        let real = workspace.resolve_write(path).map_err(ToolError::Failed)?;
+        let real = workspace.resolve_change(path).map_err(ToolError::Failed)?;
         let shown = workspace.display(&real);
         if path.ends_with('/') || path.ends_with("/.") || real.is_dir() {
             return Err(ToolError::failed(format!("{shown} is a directory, or named like one (with a / at its end)")));

@@ -21,7 +21,7 @@ pub fn bench() -> Workbench {
     Workbench {
         spawner: spawner(),
         confinement: Confinement::default(),
-        readable: Vec::new(),
+        added: Vec::new(),
         web: web::WebOptions::default(),
         web_pool: WebPool::SubAgents,
     }

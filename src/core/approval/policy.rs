@@ -129,6 +129,9 @@ pub struct Policy {
     pub rules: Rules,
     /// The workspace; real and absolute. Without one no file is within it.
     pub root: Option<PathBuf>,
+    /// Further directories in which the modes let files be changed as in the workspace; real and absolute. Rules and what the
+    /// user has allowed for a session do not reach there.
+    pub added: Vec<PathBuf>,
     /// The user's directories in which a change is always asked about.
     pub protected: ProtectedPlaces,
     /// The user's home directory, which `~` in a command stands for.
@@ -314,7 +317,8 @@ impl Policy {
                     Mode::AutoEdit | Mode::Auto | Mode::AutoWithoutSandbox => true,
                     Mode::ReadOnly | Mode::Plan => false,
                 };
-                is_free && is_within(write, self.root.as_deref())
+                let mut roots = self.root.iter().chain(&self.added);
+                is_free && roots.any(|root| is_within(write, Some(root)))
             }
             Act::Command(_) | Act::Input(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => is_auto,
             // No sandbox is around a server or a tool of the host, whatever is around commands.
@@ -347,11 +351,8 @@ impl Policy {
 
     /// Returns the places that a change is always asked about.
     fn places(&self) -> ProtectedPlaces {
-        let protected = self.protected.clone();
-        match &self.root {
-            Some(root) => protected.with(DirectoryRole::Writable, root),
-            None => protected,
-        }
+        let roots = self.root.iter().chain(&self.added);
+        roots.fold(self.protected.clone(), |places, root| places.with(DirectoryRole::Writable, root))
     }
 
     /// Returns the files that the words of a command may name, also by links, if a rule denies reading any.

@@ -79,7 +79,7 @@ pub async fn workbench(
         ),
         // What the user's rules deny is denied to commands.
         confinement: Confinement { denied, ..confinement },
-        readable: config.sandbox.added.clone(),
+        added: config.sandbox.added.clone(),
         web: web(&config.web, places),
         web_pool: if config.web.on_main_agent { WebPool::Main } else { WebPool::SubAgents },
     })

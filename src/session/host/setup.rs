@@ -264,6 +264,7 @@ fn policy(policy: Policy, workbench: &Workbench, root: &Path) -> Policy {
             WebPool::Main => MainWeb::Asked,
         },
         root: Some(root.to_path_buf()),
+        added: workbench.added.clone(),
         ..policy
     }
 }

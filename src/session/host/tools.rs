@@ -20,8 +20,8 @@ pub struct Workbench {
     pub spawner: Arc<Spawner>,
     /// What commands reach besides the workspace.
     pub confinement: Confinement,
-    /// What other tools read besides the workspace.
-    pub readable: Vec<PathBuf>,
+    /// Where other tools read and change files besides the workspace; real and absolute.
+    pub added: Vec<PathBuf>,
     /// How the web is reached.
     pub web: web::WebOptions,
     /// Who has the tools that reach it.
@@ -66,7 +66,8 @@ impl Pools {
         let outputs = Arc::new(outputs);
         let workspace = Arc::new(
             workspace
-                .with_readable(outputs.path().into_iter().chain(bench.readable.iter().map(PathBuf::as_path)))
+                .with_readable(outputs.path())
+                .and_then(|workspace| workspace.with_added(&bench.added))
                 .map_err(failed)?,
         );
         let mut main = steersman_tools::file_tools(&workspace);

@@ -99,10 +99,7 @@ impl Workspace {
     }
 
     fn writable<'a>(&'a self, real: &'a Path) -> Result<(&'a Path, &'a Arc<Beneath>), String> {
-        match real.strip_prefix(&self.root) {
-            Ok(relative) => Ok((relative, &self.beneath)),
-            Err(_) => Err(format!("{} is outside the workspace", self.display(real))),
-        }
+        self.changeable_part(real).ok_or_else(|| format!("{} is outside the workspace", self.display(real)))
     }
 
     fn unwritten(&self, real: &Path, before: Option<&[u8]>, error: &WriteError) -> String {

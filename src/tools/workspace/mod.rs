@@ -99,6 +99,8 @@ pub struct Workspace {
     root: PathBuf,
     beneath: Arc<Beneath>,
     readable: Vec<(PathBuf, Arc<Beneath>)>,
+    /// Those of them in which files may be changed too.
+    changeable: Vec<(PathBuf, Arc<Beneath>)>,
     seen: Arc<SeenContents>,
     changes: Arc<Changes>,
     caution: Caution,
@@ -140,8 +142,16 @@ impl Workspace {
     /// The error of the file system when the directory cannot be resolved or is none.
     pub fn new(root: &Path) -> io::Result<Self> {
         let (root, beneath) = real_directory(root)?;
-        let (seen, changes) = (Arc::default(), Arc::default());
-        Ok(Self { root, beneath, readable: Vec::new(), seen, changes, caution: Caution::default(), temporary: false })
+        Ok(Self {
+            root,
+            beneath,
+            readable: Vec::new(),
+            changeable: Vec::new(),
+            seen: Arc::default(),
+            changes: Arc::default(),
+            caution: Caution::default(),
+            temporary: false,
+        })
     }
 
     /// Sets the change log, which the host shares.
@@ -181,6 +191,19 @@ impl Workspace {
         Ok(self)
     }
 
+    /// Allows reading and changing files in further directories.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_added<P: AsRef<Path>>(mut self, directories: impl IntoIterator<Item = P>) -> io::Result<Self> {
+        for directory in directories {
+            let added = real_directory(directory.as_ref())?;
+            self.readable.push(added.clone());
+            self.changeable.push(added);
+        }
+        Ok(self)
+    }
+
     /// Returns the real, absolute root.
     pub fn root(&self) -> &Path {
         &self.root
@@ -213,6 +236,22 @@ impl Workspace {
         let real = self.resolve(path)?;
 
         if real.starts_with(&self.root) { Ok(real) } else { Err(self.outside(path, &real)) }
+    }
+
+    /// Resolves the path of a file that is to be changed, as [`Self::resolve_write`], also in a directory that was added.
+    ///
+    /// # Errors
+    /// As [`Self::resolve_read`].
+    pub fn resolve_change(&self, path: &str) -> Result<PathBuf, String> {
+        let real = self.resolve(path)?;
+        if self.changeable_part(&real).is_some() { Ok(real) } else { Err(self.outside(path, &real)) }
+    }
+
+    /// Finds the open directory that a file is changed in, and the path from there.
+    fn changeable_part<'a>(&'a self, real: &'a Path) -> Option<(&'a Path, &'a Arc<Beneath>)> {
+        let within = std::iter::once((&self.root, &self.beneath));
+        let mut within = within.chain(self.changeable.iter().map(|(directory, beneath)| (directory, beneath)));
+        within.find_map(|(base, beneath)| Some((real.strip_prefix(base).ok()?, beneath)))
     }
 
     /// Returns whether a path that a model names leads through a symbolic link of the workspace.

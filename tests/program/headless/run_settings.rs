@@ -68,6 +68,34 @@ fn an_added_directory_is_read_and_nothing_beside_it() {
 }
 
 #[test]
+fn files_of_an_added_directory_are_changed_as_those_of_the_workspace() {
+    for (is_added, mode, name, is_written) in [
+        (true, "auto-edit", "note.txt", true),
+        (true, "ask", "new.txt", true),
+        // A change of what is there is asked about, and nobody is here to answer.
+        (true, "ask", "note.txt", false),
+        (true, "auto-edit", ".git/hooks/pre-commit", false),
+        (true, "auto-edit", ".envrc", false),
+        (false, "auto-edit", "note.txt", false),
+    ] {
+        let other = TempDir::new().unwrap();
+        std::fs::write(other.path().join("note.txt"), "seven stories").unwrap();
+        let path = other.path().join(name);
+        let (read, write) = (json!({"path": path}).to_string(), json!({"path": path, "content": "eight"}).to_string());
+        let calls = Reply::calls(&[("c1", "read", &read), ("c2", "write", &write)]);
+        let server = Server::start([calls, Reply::text("Done.")]);
+        let mut args = vec!["--mode", mode, "hello"];
+        if is_added {
+            args.extend(["--add-dir", other.path().to_str().unwrap()]);
+        }
+        let output = exec(&server).args(args).output();
+        assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+        let is_there = std::fs::read_to_string(&path).is_ok_and(|text| text == "eight");
+        assert_eq!(is_there, is_written, "{mode} {name}: {:?}", server.chats()[1].texts("tool"));
+    }
+}
+
+#[test]
 fn pending_texts_of_an_earlier_run_are_kept_sent_or_dropped() {
     for (how, is_sent) in [("keep", false), ("send", true), ("drop", false)] {
         let gate = Gate::new();
