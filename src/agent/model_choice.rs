@@ -18,6 +18,7 @@ pub struct ModelChoice {
 
 /// The chosen model.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ChosenModel {
     /// The model and its server, possibly another server in another dialect.
     pub transport: ChatTransport,

@@ -32,6 +32,7 @@ pub struct OutputSchema {
 
 /// An answer that matches.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct StructuredAnswer<'t> {
     /// Its value.
     pub value: Value,

@@ -95,6 +95,7 @@ impl FromStr for EventKind {
 
 /// An event as a subscribed function gets it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct ObservedEvent<'a> {
     /// The event, with who did it and when.
     pub envelope: &'a Envelope,
@@ -106,6 +107,7 @@ pub struct ObservedEvent<'a> {
 
 /// Data that a kind of event has beyond the event itself.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum EventPayload {
     /// For `agent_start`: the messages that start the turn, with blank lines between them.
     Input(String),
@@ -119,6 +121,7 @@ pub enum EventPayload {
 
 /// The loop that an event comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EventSource {
     /// The agent's own.
     Agent,

@@ -11,6 +11,7 @@ use steersman_base::steering::{RuleNews, TextKind};
 
 /// A text of the user and the message that it stands in.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlacedText {
     /// The text, with its words.
     pub text: UserText,

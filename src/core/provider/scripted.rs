@@ -25,10 +25,13 @@ pub struct ScriptedProvider {
 
 /// A request as it was sent.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RecordedRequest {
+    /// The model's name.
     pub model: String,
     /// The whole conversation.
     pub messages: Vec<Message>,
+    /// The tools on offer.
     pub tools: Vec<ToolSchema>,
     /// Whether pieces were requested.
     pub streaming: Streaming,

@@ -30,6 +30,7 @@ pub enum WorkerState {
 
 /// How the last run of turns ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LastRun {
     /// No turn ran yet.
     None,
