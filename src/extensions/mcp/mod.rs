@@ -15,7 +15,7 @@
 //! - one server in one directory, its start, failures, repeats: `instance.rs`, `server.rs`; tests: `mcp/stdio.rs`
 //! - what agents get: `servers.rs`, `tool.rs`, `search.rs`, `names.rs`; tests: `mcp/tools.rs`, `mcp/lists.rs`, `mcp/subagents.rs`
 //! - how a server says that its tools are to be used: `server.rs`, `tool.rs`; tests: `mcp/instructions.rs`
-//! - resources and questions: `resource.rs`, `elicitation.rs`; tests: `mcp/tools.rs`, `tests/tui/mcp_servers.rs`
+//! - resources and questions: `resource.rs`, `elicitation.rs`, `prompt.rs`; tests: `mcp/tools.rs`, `tests/tui/mcp_servers.rs`
 //! - public servers, tests: `mcp/real.rs`
 
 mod arguments;
@@ -30,6 +30,7 @@ pub mod message;
 pub mod names;
 mod process;
 mod progress;
+mod prompt;
 mod resource;
 mod results;
 mod search;

@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use futures_util::future::join_all;
-use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 
-use crate::mcp::catalog::PromptEntry;
 use crate::mcp::definition::ServerDefinition;
 use crate::mcp::instance::{Instance, ServerRequest};
 use crate::mcp::names::{PREFIX, mean, mean_server, mean_whole, means_server};
@@ -281,7 +279,7 @@ impl Servers {
             let prompts = instance.server().catalog().prompts;
             let prompt = prompts.iter().find(|prompt| prompt.name == name);
             let prompt = prompt.ok_or_else(|| format!("the server {server} has no prompt {}", visible_line(name)))?;
-            let arguments = filled(prompt, words)?;
+            let arguments = super::prompt::filled(prompt, words)?;
             let result = instance.ask(ServerRequest::Prompt { name, arguments: &arguments }, &|_| {}).await?;
             Ok(results::prompt(&result))
         })
@@ -449,38 +447,4 @@ impl ToolSource for Servers {
         lock(&self.agents).push(Arc::clone(&agent));
         self.bring_up_to_date(&agent);
     }
-}
-
-/// Splits the first word off; one in quotes has its blanks.
-fn first_word(words: &str) -> (&str, &str) {
-    let in_quotes = ['"', '\''].into_iter().find_map(|quote| words.strip_prefix(quote)?.split_once(quote));
-    match in_quotes.filter(|(_, behind)| behind.is_empty() || behind.starts_with(char::is_whitespace)) {
-        Some(split) => split,
-        None => words.split_once(char::is_whitespace).unwrap_or((words, "")),
-    }
-}
-
-/// Returns a text that stands in quotes as a whole without them.
-fn unquoted(text: &str) -> &str {
-    let inner = ['"', '\'']
-        .into_iter()
-        .find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote).filter(|inner| !inner.contains(quote)));
-    inner.unwrap_or(text)
-}
-
-/// Fills the arguments of a prompt in: the words in their order, the last one with everything that is left.
-fn filled(prompt: &PromptEntry, words: &str) -> Result<Map<String, Value>, String> {
-    let mut rest = words.trim();
-    let mut values = Map::new();
-    for (place, argument) in prompt.arguments.iter().enumerate() {
-        let is_last = place + 1 == prompt.arguments.len();
-        let (value, behind) = if is_last { (unquoted(rest), "") } else { first_word(rest) };
-        if !value.is_empty() {
-            values.insert(argument.name.clone(), value.into());
-        } else if argument.required {
-            return Err(format!("the prompt wants {}", visible_line(&argument.name)));
-        }
-        rest = behind.trim_start();
-    }
-    Ok(values)
 }
