@@ -1,12 +1,13 @@
 //! What `write` and `edit` share: they look at a file, ask with the whole change, and write exactly what was approved.
 //!
-//! Between the look and the writing the file may change; then nothing is written.
+//! Between the look and the writing the file may change; then nothing is written. A file with several names keeps them
+//! where all lie in the workspace: each is asked about. Else the others keep the old content, and that is said.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::blocking;
-use crate::workspace::{Difference, FileSnapshot, Undoable, Workspace, diff, file_diff};
+use crate::workspace::{Difference, FileSnapshot, Names, Undoable, Workspace, diff, file_diff};
 use steersman_base::details::Details;
 use steersman_base::limits;
 use steersman_base::text::visible_line;
@@ -46,6 +47,8 @@ impl Target {
             let most = limits::CHANGED_FILE_BYTES >> 20;
             return Err(ToolError::failed(format!("{} would have {size} bytes; at most {most} MiB", self.shown)));
         }
+        let links = self.held.as_ref().map_or(1, |held| held.links());
+        let others = self.held.as_ref().map_or(Some(Vec::new()), |held| workspace.other_names(&self.path, held));
         let before = self.held.map(|held| held.bytes);
         let old = before.as_deref().unwrap_or_default();
         let difference = diff(old, &after);
@@ -53,31 +56,61 @@ impl Target {
         if workspace.changes().room_for(old.len() as u64) == Undoable::TooMuch {
             whole.push_str("\\ Undo will not bring the old content back: the turn has changed too much already\n");
         }
+        let (names, others) = match others {
+            Some(others) if others.is_empty() => (Names::Parted, others),
+            Some(others) => {
+                let shown: Vec<String> = others.iter().map(|other| workspace.display(other)).collect();
+                whole.push_str(&format!("\\ It is one file with {}: a change of all\n", shown.join(", ")));
+                (Names::Kept(links), others)
+            }
+            None => {
+                whole.push_str(&format!("\\ {PARTED}\n"));
+                (Names::Parted, Vec::new())
+            }
+        };
+        let is_parted = links > 1 && names == Names::Parted;
         let (tool, before) = (tool.into(), before.map(Content::from));
         let act = WriteAct { tool, path: self.path, shown: self.shown, before, after: after.into(), diff: whole };
-        Ok(Proposal { act, difference })
+        Ok(Proposal { act, difference, names, others, is_parted })
     }
 }
+
+/// What is said of a file whose other names stay behind.
+const PARTED: &str = "The file has another name outside of what is searched here; that one keeps the old content";
 
 /// A change that nobody has been asked about yet.
 pub(super) struct Proposal {
     act: WriteAct,
     difference: Difference,
+    names: Names,
+    /// The other names of the file that change with it.
+    others: Vec<PathBuf>,
+    /// Whether it has other names that keep the old content.
+    is_parted: bool,
 }
 
 /// A change that was made.
 pub(super) struct AppliedChange {
     pub(super) act: WriteAct,
     undoable: Undoable,
+    is_parted: bool,
+    /// The other names that changed with it, as they are shown.
+    others: Vec<String>,
 }
 
 impl AppliedChange {
-    /// Returns what the model must know about the way back; empty when there is one.
-    pub(super) fn note(&self) -> &'static str {
-        match self.undoable {
-            Undoable::Yes => "",
-            Undoable::TooMuch => "\n[undo cannot bring the old content back]",
+    /// Returns what the model must know about the way back and about other names of the file.
+    pub(super) fn note(&self) -> String {
+        let mut note = match self.undoable {
+            Undoable::Yes => String::new(),
+            Undoable::TooMuch => "\n[undo cannot bring the old content back]".to_owned(),
+        };
+        if self.is_parted {
+            note += &format!("\n[{PARTED}]");
+        } else if !self.others.is_empty() {
+            note += &format!("\n[{} changed too: it is the same file]", self.others.join(", "));
         }
+        note
     }
 }
 
@@ -87,12 +120,19 @@ pub(super) async fn carry_out(
     context: &ToolContext,
     proposal: Proposal,
 ) -> Result<AppliedChange, ToolError> {
-    let Proposal { act, difference } = proposal;
+    let Proposal { act, difference, names, others, is_parted } = proposal;
     let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
+    let mut shown = Vec::new();
+    for path in others {
+        let other = WriteAct { shown: workspace.display(&path), path, ..act.clone() };
+        shown.push(other.shown.clone());
+        context.cancellable.unless_cancelled(context.approve(other)).await??;
+    }
     let workspace = Arc::clone(workspace);
     let done = blocking::run(context, move |_| {
-        let written = workspace.write(&act.path, act.before.as_ref().map(Content::bytes), act.after.bytes());
-        Ok(AppliedChange { undoable: written.map_err(ToolError::Failed)?, act })
+        let written =
+            workspace.write_names(&act.path, act.before.as_ref().map(Content::bytes), act.after.bytes(), names);
+        Ok(AppliedChange { undoable: written.map_err(ToolError::Failed)?, act, is_parted, others: shown })
     })
     .await?;
     let shown = visible_line(&done.act.shown).into_owned();

@@ -92,7 +92,7 @@ fn glob(
     let mut other = 0;
     while let Some(entry) = entries.next()? {
         let relative = entry.path.strip_prefix(start).unwrap_or(Path::new(""));
-        if !matcher.is_match(relative) {
+        if !walk::matches(&matcher, relative) {
             continue;
         }
         let is_directory = entry.kind == EntryKind::Directory;

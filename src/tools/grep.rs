@@ -143,9 +143,9 @@ impl Filter {
 
     fn admits(&self, path: &Path, start: &Path) -> bool {
         if self.by_path {
-            path.strip_prefix(start).is_ok_and(|relative| self.matcher.is_match(relative))
+            path.strip_prefix(start).is_ok_and(|relative| walk::matches(&self.matcher, relative))
         } else {
-            path.file_name().is_some_and(|name| self.matcher.is_match(name))
+            path.file_name().is_some_and(|name| walk::matches(&self.matcher, Path::new(name)))
         }
     }
 }

@@ -8,6 +8,7 @@ use globset::{Glob, GlobBuilder, GlobMatcher};
 
 use crate::blocking::Stop;
 use crate::workspace::{Bounds, Entry, Walk, WalkEnd, Workspace};
+use steersman_base::text::composed;
 use steersman_core::approval::HiddenFiles;
 use steersman_core::tool::ToolError;
 
@@ -26,11 +27,20 @@ pub(super) fn check_start(workspace: &Workspace, start: &Path) -> Result<(), Too
     }
 }
 
+/// Tells whether a path matches, however its letters are spelled.
+pub(super) fn matches(matcher: &GlobMatcher, path: &Path) -> bool {
+    match path.to_str().map(composed) {
+        Some(path) => matcher.is_match(&*path),
+        None => matcher.is_match(path),
+    }
+}
+
 /// Compiles a glob for what lies below a directory: `*` and `?` stop at `/`, `**` does not, `{a,b}` and `[a-z]` are known.
 ///
 /// The parts of a web project are called `[id]` and `{x}`: a part that is there under exactly this name means only that, and
 /// one of which that is not known means both.
 pub(super) fn matcher(pattern: &str, start: Option<&Path>) -> Result<GlobMatcher, ToolError> {
+    let pattern = &*composed(pattern);
     let mut at = start.map(Path::to_path_buf);
     let mut whole = Vec::new();
     for part in parts(pattern) {

@@ -8,6 +8,7 @@ use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use steersman_base::limits;
+use steersman_base::text::composed;
 
 /// Texts that are looked at between two looks at whether the answer is still wanted.
 const STRIDE: usize = 1_024;
@@ -64,7 +65,7 @@ pub fn find(query: &FuzzyQuery, is_wanted: impl Fn() -> bool) -> Option<FuzzyMat
         if index % STRIDE == 0 && !is_wanted() {
             return None;
         }
-        if let Some(score) = pattern.score(Utf32Str::new(text, &mut buffer), &mut matcher) {
+        if let Some(score) = pattern.score(Utf32Str::new(&composed(text), &mut buffer), &mut matcher) {
             scored.push((score, index));
         }
     }
@@ -106,12 +107,12 @@ fn matcher(kind: QueryKind) -> Matcher {
 }
 
 fn pattern(query: &str) -> Pattern {
-    Pattern::new(query, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy)
+    Pattern::new(&composed(query), CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy)
 }
 
 fn marks(pattern: &Pattern, text: &str, matcher: &mut Matcher) -> Option<Vec<u32>> {
     let mut marks = Vec::new();
-    pattern.indices(Utf32Str::new(text, &mut Vec::new()), matcher, &mut marks)?;
+    pattern.indices(Utf32Str::new(&composed(text), &mut Vec::new()), matcher, &mut marks)?;
     marks.sort_unstable();
     marks.dedup();
     Some(marks)

@@ -25,6 +25,7 @@ mod read;
 mod sandbox;
 mod spawner;
 mod spawner_streams;
+mod spellings;
 mod swap_races;
 mod touched;
 mod web_scrape;

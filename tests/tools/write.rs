@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use serde_json::json;
 use steersman_base::limits;
+use steersman_base::protocol::UndoScope;
 use steersman_core::approval::{Answer, Mode};
 use steersman_core::tool::{Concurrency, OnCancel};
 
@@ -196,8 +197,47 @@ async fn the_other_name_of_a_hard_link_keeps_its_content() {
     let outside = files.dir.path().join("outside");
     fs::write(&outside, "old").unwrap();
     fs::hard_link(&outside, files.at("a")).unwrap();
-    files.call("write", json!({"path": "a", "content": "new"})).await.unwrap();
+    let text = files.call("write", json!({"path": "a", "content": "new"})).await.unwrap();
     assert_eq!((files.held("a"), fs::read(&outside).unwrap()), (b"new".to_vec(), b"old".to_vec()));
+    let parted = "The file has another name outside of what is searched here; that one keeps the old content";
+    assert_eq!(text, format!("replaced a: 3 → 3 bytes\n[{parted}]"));
+}
+
+#[tokio::test]
+async fn a_file_with_two_names_in_the_workspace_stays_one_file_and_undo_changes_both_back() {
+    let files = Files::new();
+    files.put("sub/b", "old, longer");
+    fs::hard_link(files.at("sub/b"), files.at("a")).unwrap();
+    let inode = || (fs::metadata(files.at("a")).unwrap().ino(), fs::metadata(files.at("sub/b")).unwrap().ino());
+    let before = inode();
+    let text = files.call("write", json!({"path": "a", "content": "new"})).await.unwrap();
+    assert_eq!(text, "replaced a: 11 → 3 bytes\n[sub/b changed too: it is the same file]");
+    assert_eq!((files.held("a"), files.held("sub/b"), inode()), (b"new".to_vec(), b"new".to_vec(), before));
+    files.call("read", json!({"path": "sub/b"})).await.unwrap();
+    files.call("edit", json!({"path": "sub/b", "old_string": "new", "new_string": "newer"})).await.unwrap();
+    assert_eq!((files.held("a"), inode()), (b"newer".to_vec(), before));
+    files.workspace.changes().undo(&UndoScope::File("sub/b".to_owned()));
+    files.workspace.changes().undo(&UndoScope::File("a".to_owned()));
+    assert_eq!((files.held("a"), files.held("sub/b")), (b"old, longer".to_vec(), b"old, longer".to_vec()));
+    assert_eq!(inode(), before);
+}
+
+#[tokio::test]
+async fn each_name_of_a_file_is_asked_about_and_a_no_to_one_changes_none() {
+    let files = Files::new().asking();
+    files.put("a", "old");
+    fs::hard_link(files.at("a"), files.at("b")).unwrap();
+    let call = files.call("write", json!({"path": "a", "content": "new"}));
+    let user = async {
+        let act = files.asked().await;
+        assert!(act.diff.ends_with("\\ It is one file with b: a change of all\n"), "{}", act.diff);
+        files.answer(Answer::Once);
+        assert_eq!(files.asked().await.shown, "b");
+        files.answer(Answer::No(None));
+    };
+    let (text, ()) = tokio::join!(call, user);
+    assert!(text.is_err(), "{text:?}");
+    assert_eq!((files.held("a"), files.held("b")), (b"old".to_vec(), b"old".to_vec()));
 }
 
 #[tokio::test]

@@ -47,6 +47,17 @@ fn a_path_is_offered_anywhere_and_tab_takes_it() {
 }
 
 #[test]
+fn a_name_is_offered_however_its_letters_are_spelled() {
+    for (there, typed) in
+        [("cafe\u{301}.txt", "caf\u{e9}"), ("caf\u{e9}.txt", "cafe\u{301}"), ("\u{1112}\u{1161}.md", "\u{d558}")]
+    {
+        let mut stage = with(&[there, "other"]);
+        stage.keys(&format!("@{typed}<tab>"));
+        assert_eq!(text(&stage), format!("@{there} "), "{typed}");
+    }
+}
+
+#[test]
 fn taking_a_path_is_one_step_of_undo_and_touches_nothing_else() {
     let mut stage = with(&NAMES);
     stage.keys("a @mnrs b<left><left><tab>");

@@ -11,6 +11,7 @@ mod question_text;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -43,6 +44,11 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}'
             // Stands for pictures, in terminals that show them.
             | '\u{10EEEE}')
+}
+
+/// Returns a text with each letter composed with its marks, so that two spellings that look the same are the same.
+pub fn composed(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
 /// Makes a text of several lines safe to show; borrowed when it is safe already.

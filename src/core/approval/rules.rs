@@ -13,7 +13,7 @@ use crate::approval::shell::runners::{Reach, name_of, reach};
 use crate::approval::shell::{Commands, FoundCommand, Shape, commands};
 use crate::approval::{Act, HiddenFiles, UseAct, WriteAct};
 use steersman_base::protocol::SERVER_TOOLS;
-use steersman_base::text::{is_blank, visible_line};
+use steersman_base::text::{composed, is_blank, visible_line};
 
 /// The tools that rules are about.
 const TOOLS: [(&str, PatternKind); 13] = [
@@ -269,7 +269,7 @@ impl Rule {
             (Some(pattern), PatternKind::Command) => Pattern::Words(Words::parse(pattern).map_err(fail)?),
             (Some(pattern), PatternKind::Path | PatternKind::Reading) => Pattern::Path {
                 exact: PathPattern::parse(pattern).map_err(fail)?,
-                folded: PathPattern::parse(&pattern.to_lowercase()).map_err(fail)?,
+                folded: PathPattern::parse(&composed(&pattern.to_lowercase())).map_err(fail)?,
             },
             (Some(pattern), PatternKind::Address) => {
                 Pattern::Address(Box::new(AddressPattern::parse(pattern).map_err(fail)?))
@@ -357,7 +357,7 @@ impl Pattern {
 }
 
 fn lower(path: &Path) -> PathBuf {
-    PathBuf::from(path.to_string_lossy().to_lowercase())
+    PathBuf::from(&*composed(&path.to_string_lossy().to_lowercase()))
 }
 
 impl Words {

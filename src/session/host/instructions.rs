@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steersman_base::text::is_blank;
-use steersman_tools::workspace::Workspace;
+use steersman_tools::workspace::{Names, Workspace};
 
 /// The file that agents of many programs read.
 const FILE: &str = "AGENTS.md";
@@ -17,7 +17,7 @@ pub(super) fn add_line(directory: &Path, line: &str) -> Result<(), String> {
     if is_blank(line) || line.chars().any(char::is_control) {
         return Err("it must be one line of text".to_owned());
     }
-    let workspace = Workspace::new(directory).map_err(|error| format!("the directory cannot be opened: {error}"))?;
+    let workspace = Workspace::new(directory).map_err(|error| format!("cannot open the directory: {error}"))?;
     if workspace.is_through_link(FILE) {
         return Err(format!("{FILE} is a link, which is not followed"));
     }
@@ -30,7 +30,9 @@ pub(super) fn add_line(directory: &Path, line: &str) -> Result<(), String> {
     }
     after.extend_from_slice(line.as_bytes());
     after.push(b'\n');
-    workspace.write(&path, before, &after).map(|_| ())
+    let others = held.as_ref().and_then(|held| Some((held.links(), workspace.other_names(&path, held)?)));
+    let names = others.filter(|(links, _)| *links > 1).map_or(Names::Parted, |(links, _)| Names::Kept(links));
+    workspace.write_names(&path, before, &after, names).map(|_| ())
 }
 
 #[cfg(test)]

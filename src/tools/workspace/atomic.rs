@@ -3,11 +3,12 @@
 //! Called by the workspace's writer and by undo. The new content goes to a temporary file beside the old one, to
 //! the disk, and then takes its name; so a hard link's other name keeps its content, and a link is never written
 //! through. After an error nothing is left behind; only a kill between the two can leave a `.steersman-….tmp`.
-//! Access lists and extended attributes are not carried over.
+//! Access lists and extended attributes are not carried over. A file whose other names are to have the new content too is
+//! written into instead, and gets its old content back when that fails.
 
 use std::ffi::OsString;
 use std::fs::{File, Permissions};
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::sync::Arc;
@@ -27,6 +28,25 @@ pub struct FileSnapshot {
     pub bytes: Arc<[u8]>,
     pub(super) mode: u32,
     owner: (u32, u32),
+    /// What tells the file from others, and how many names it has.
+    pub(super) identity: (u64, u64),
+    links: u64,
+}
+
+impl FileSnapshot {
+    /// Returns how many names the file has.
+    pub fn links(&self) -> u64 {
+        self.links
+    }
+}
+
+/// What becomes of the other names of a file that is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// They keep the old content: the changed file is another one from here on.
+    Parted,
+    /// There are so many names in all, and each has the new content.
+    Kept(u64),
 }
 
 /// The reason why a file was not written; it is unchanged.
@@ -54,7 +74,8 @@ pub(super) fn look(place: &NameInDirectory, limit: u64) -> io::Result<Option<Fil
     };
     let bytes = regular_file::read_whole(file, metadata.len(), limit)?;
     let owner = (metadata.uid(), metadata.gid());
-    Ok(Some(FileSnapshot { bytes: bytes.into(), mode: metadata.mode() & 0o777, owner }))
+    let (identity, links) = ((metadata.dev(), metadata.ino()), metadata.nlink());
+    Ok(Some(FileSnapshot { bytes: bytes.into(), mode: metadata.mode() & 0o777, owner, identity, links }))
 }
 
 /// Reads a file that still has the content `before`; with `None` there must be no file.
@@ -70,13 +91,44 @@ fn unchanged(place: &NameInDirectory, before: Option<&[u8]>) -> Result<Option<Fi
 /// Replaces a file that still has the content `before`, or creates one where there is none.
 ///
 /// The permissions are those that the file has now; those of a new file are the usual ones.
-pub(super) fn replace(place: &NameInDirectory, before: Option<&[u8]>, bytes: &[u8]) -> Result<(), WriteError> {
+pub(super) fn replace(
+    place: &NameInDirectory,
+    before: Option<&[u8]>,
+    bytes: &[u8],
+    names: Names,
+) -> Result<(), WriteError> {
     let held = unchanged(place, before)?;
+    if let (Some(held), Names::Kept(links)) = (&held, names) {
+        return if held.links == links { overwrite(place, held, bytes) } else { Err(WriteError::Changed) };
+    }
     let temporary = TemporaryFile::write(place, bytes, held.as_ref())?;
     match before {
         Some(before) => temporary.put(before),
         None => temporary.create(),
     }
+}
+
+/// Writes into a file that is this one; a failure gives it its content back.
+fn overwrite(place: &NameInDirectory, held: &FileSnapshot, bytes: &[u8]) -> Result<(), WriteError> {
+    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::openat(&place.dir, &*place.name, flags, Mode::empty())?);
+    let metadata = file.metadata()?;
+    if (metadata.dev(), metadata.ino()) != held.identity || metadata.nlink() != held.links {
+        return Err(WriteError::Changed);
+    }
+    let mut put = |bytes: &[u8]| -> io::Result<()> {
+        file.rewind()?;
+        file.write_all(bytes)?;
+        file.set_len(bytes.len() as u64)?;
+        file.sync_all()
+    };
+    if let Err(error) = put(bytes) {
+        // Nothing more can be done about it.
+        let _ = put(&held.bytes);
+        return Err(error.into());
+    }
+    fault::step();
+    Ok(())
 }
 
 /// Removes a file that still holds `before`.

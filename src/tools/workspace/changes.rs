@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::workspace::atomic::{self, FileSnapshot, WriteError};
+use crate::workspace::atomic::{self, FileSnapshot, Names, WriteError};
 use crate::workspace::beneath::Beneath;
 use crate::workspace::diff::{diff, file_diff};
 use crate::workspace::rewind::RewindLog;
@@ -64,6 +64,7 @@ pub(super) struct ChangedFile {
     pub(super) before: EarlierContent,
     pub(super) after: Hash,
     pub(super) size: u64,
+    pub(super) names: Names,
     /// Directories made for it, the outermost first.
     pub(super) made: Vec<PathBuf>,
 }
@@ -92,6 +93,7 @@ pub(super) struct Written<'a> {
     pub(super) shown: String,
     pub(super) before: Option<&'a FileSnapshot>,
     pub(super) after: &'a [u8],
+    pub(super) names: Names,
     pub(super) directories: Vec<PathBuf>,
 }
 
@@ -227,6 +229,7 @@ impl Changes {
             before,
             after: hash(change.after),
             size: change.after.len() as u64,
+            names: change.names,
             made,
         });
         undoable
@@ -303,7 +306,7 @@ impl ChangedFile {
         let (Some(now), true) = (self.as_left(), forecast.is_done()) else { return forecast };
         let done = self.beneath.place(&self.relative).map_err(WriteError::from).and_then(|place| match &self.before {
             EarlierContent::Missing | EarlierContent::Dropped => atomic::remove(&place, &now.bytes),
-            EarlierContent::Held(bytes) => atomic::replace(&place, Some(&now.bytes), bytes),
+            EarlierContent::Held(bytes) => atomic::replace(&place, Some(&now.bytes), bytes, self.names),
         });
         match done {
             Ok(()) => forecast,

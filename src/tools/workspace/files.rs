@@ -5,13 +5,14 @@
 
 use std::fs::{File, Metadata};
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::workspace::atomic::{self, FileSnapshot, WriteError};
+use crate::workspace::atomic::{self, FileSnapshot, Names, WriteError};
 use crate::workspace::beneath::Beneath;
 use crate::workspace::changes::{Undoable, Written};
-use crate::workspace::{SeenState, Workspace};
+use crate::workspace::{Bounds, Entry, EntryKind, SeenState, Workspace};
 use steersman_base::limits;
 
 impl Workspace {
@@ -54,18 +55,53 @@ impl Workspace {
         }
     }
 
+    /// Returns the other names of a file that has several; `None` when some of them are not among the files of the
+    /// workspace that a search sees.
+    pub fn other_names(&self, real: &Path, file: &FileSnapshot) -> Option<Vec<PathBuf>> {
+        let wanted = usize::try_from(file.links()).ok()?.saturating_sub(1);
+        let mut names = Vec::new();
+        if wanted == 0 {
+            return Some(names);
+        }
+        let bounds = Bounds { entries: self.caution.entries(), time: self.caution.time() };
+        let mut walk = self.walk(&self.root, bounds).ok()?;
+        while names.len() < wanted {
+            let Entry { path, kind, .. } = walk.next(|| false)?;
+            let is_other = kind == EntryKind::File && path != real;
+            let identity = || path.symlink_metadata().map(|metadata| (metadata.dev(), metadata.ino()));
+            if is_other && identity().is_ok_and(|identity| identity == file.identity) {
+                names.push(path);
+            }
+        }
+        Some(names)
+    }
+
     /// Writes a file, in one step, if it still holds `before` (`None`: if there is still none); missing directories are
     /// made. The change is recorded for undo, the content as seen.
     ///
     /// # Errors
     /// One sentence for the model; the file is as it was, and so are the directories.
     pub fn write(&self, real: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<Undoable, String> {
+        self.write_names(real, before, after, Names::Parted)
+    }
+
+    /// As [`Workspace::write`], with what becomes of the other names of the file.
+    ///
+    /// # Errors
+    /// As [`Workspace::write`].
+    pub fn write_names(
+        &self,
+        real: &Path,
+        before: Option<&[u8]>,
+        after: &[u8],
+        names: Names,
+    ) -> Result<Undoable, String> {
         let (relative, beneath) = self.writable(real)?;
         let _alone = beneath.writing();
         let mut made = Vec::new();
         let written = beneath.place_made(relative, &mut made).map_err(WriteError::from).and_then(|place| {
             let held = atomic::look(&place, limits::CHANGED_FILE_BYTES)?;
-            atomic::replace(&place, before, after)?;
+            atomic::replace(&place, before, after, names)?;
             Ok(held)
         });
         match written {
@@ -78,6 +114,7 @@ impl Workspace {
                     shown,
                     before: held.as_ref(),
                     after,
+                    names,
                     directories: made,
                 }))
             }

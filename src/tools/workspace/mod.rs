@@ -2,8 +2,9 @@
 //!
 //! Every path that a model names is resolved here, symbolic links and all, before a tool opens it. What is allowed
 //! is decided on the real path. Existence is not its concern: a path that does not exist yet resolves too.
-//! A hard link cannot be told from the file itself; so files are replaced, never written into. Opening and changing
-//! goes through open directories (`files`, `beneath`, `atomic`), so that what was checked is what is touched.
+//! A hard link cannot be told from the file itself; so files are replaced, and written into only where all their names
+//! lie in the workspace and each of them may be changed. Opening and changing goes through open directories (`files`,
+//! `beneath`, `atomic`), so that what was checked is what is touched.
 //!
 //! # Where things are
 //!
@@ -59,6 +60,7 @@ mod spawner;
 mod touched;
 mod walk;
 
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -67,9 +69,9 @@ use std::time::Duration;
 use crate::workspace::beneath::Beneath;
 use crate::workspace::seen::SeenContents;
 use steersman_base::limits;
-use steersman_base::text::visible_line;
+use steersman_base::text::{composed, visible_line};
 
-pub use atomic::FileSnapshot;
+pub use atomic::{FileSnapshot, Names};
 pub use changes::{Changes, Undoable};
 pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
@@ -294,16 +296,27 @@ impl Workspace {
                 "{named}: ~ is not expanded; name a path within the workspace (./{named} if it is a name)"
             ));
         }
-        let whole = self.root.join(path);
+        self.resolve_whole(&self.root.join(path), &named)
+    }
+
+    /// As [`Workspace::resolve`], for a path that is not empty and absolute.
+    fn resolve_whole(&self, whole: &Path, named: &str) -> Result<PathBuf, String> {
         let mut parts: Vec<Component<'_>> = whole.components().take(limits::PATH_PARTS + 1).collect();
         if parts.len() > limits::PATH_PARTS {
             return Err(format!("the path has more than {} parts", limits::PATH_PARTS));
         }
-        let mut missing = Vec::new();
+        let mut missing: Vec<Component<'_>> = Vec::new();
         loop {
             let existing: PathBuf = parts.iter().collect();
             match existing.canonicalize() {
                 Ok(mut real) => {
+                    // The name that is there may be spelled in another way.
+                    if let Some(name) = missing.last().and_then(|part| other_spelling(&real, part.as_os_str())) {
+                        missing.pop();
+                        let whole: PathBuf =
+                            existing.join(name).components().chain(missing.into_iter().rev()).collect();
+                        return self.resolve_whole(&whole, named);
+                    }
                     real.extend(missing.iter().rev());
                     return Ok(real);
                 }
@@ -333,6 +346,14 @@ impl Workspace {
         let root = visible_line(&self.root.to_string_lossy()).into_owned();
         format!("{} is outside the workspace: it is {real}, the workspace is {root}", visible_line(path))
     }
+}
+
+/// Returns the name in a directory that is spelled with other characters than the one that is wanted, and looks the same.
+fn other_spelling(directory: &Path, wanted: &OsStr) -> Option<OsString> {
+    let wanted = wanted.to_str().filter(|wanted| !wanted.is_ascii()).map(composed)?;
+    let entries = directory.read_dir().ok()?.take(limits::WALK_ENTRIES).filter_map(Result::ok);
+    let mut names = entries.map(|entry| entry.file_name());
+    names.find(|name| name.to_str().is_some_and(|name| composed(name) == wanted))
 }
 
 fn real_directory(path: &Path) -> io::Result<(PathBuf, Arc<Beneath>)> {

@@ -54,6 +54,7 @@ impl RewindLog {
             before,
             after: hash(change.after),
             size: change.after.len() as u64,
+            names: change.names,
             made: change.directories.clone(),
         };
         self.changes.push(RecordedChange { turn, file, undone: false });

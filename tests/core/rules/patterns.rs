@@ -206,3 +206,13 @@ fn a_deny_rule_for_a_tool_of_a_server_holds_in_any_case_and_an_allow_rule_as_it_
         assert!(denies(&policy(&[], &[], &[rule]), &search("the SECRET name")), "{rule}");
     }
 }
+
+#[test]
+fn a_rule_that_denies_holds_for_a_name_in_either_spelling() {
+    for (rule, there) in [("caf\u{e9}.txt", "cafe\u{301}.txt"), ("cafe\u{301}.txt", "CAF\u{c9}.txt")] {
+        let policy = policy(&[], &[], &[&format!("read: {rule}"), &format!("edit: {rule}")]);
+        for act in [reading("read", there), change(there)] {
+            assert!(denies(&policy, &act), "{rule} {there}");
+        }
+    }
+}
