@@ -38,6 +38,8 @@ pub mod replay;
 mod requests;
 pub mod search;
 pub mod socket;
+#[cfg(test)]
+mod states;
 mod status;
 pub mod stream;
 

@@ -81,8 +81,14 @@ impl Past {
             Post::Notice(Notice::Info(format!("the first {} events of this session are not shown", self.dropped)))
         });
         let pages = self.pages.iter().flat_map(|page| page.packed.values::<Post>().unwrap_or_default());
-        let pieces = self.pieces.iter().cloned().map(Post::Envelope);
-        note.into_iter().chain(pages).chain(self.posts.iter().cloned()).chain(pieces).collect()
+        let mut posts: Vec<Post> = note.into_iter().chain(pages).chain(self.posts.iter().cloned()).collect();
+        for piece in &self.pieces {
+            // What came behind it says what its agent does.
+            let is_later = |post: &Post| matches!(post, Post::Envelope(envelope) if envelope.seq > piece.seq);
+            let place = posts.iter().position(is_later).unwrap_or(posts.len());
+            posts.insert(place, Post::Envelope(piece.clone()));
+        }
+        posts
     }
 }
 

@@ -13,7 +13,7 @@ use steersman_base::event::{Pending, TakenBack};
 use steersman_base::fault;
 use steersman_base::id::{AgentId, CallId, MessageId};
 use steersman_base::protocol::{
-    Accepted, ClientId, ContextAct, Decision, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
+    Accepted, ClientId, ContextAct, Decision, Notice, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
     TriggerChange, Withdrawn,
 };
 use steersman_base::steering::RuleScope;
@@ -134,7 +134,10 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
             return None;
         }
         Request::Pause { agent, state } => {
-            let accepted = pause(handle, agent.as_ref(), state).into();
+            let accepted = Accepted::from(pause(handle, agent.as_ref(), state));
+            if accepted == Accepted::Yes {
+                handle.notice(Notice::Pause { agent: agent.clone(), state });
+            }
             Reply::Pause { agent, state, accepted }
         }
         Request::Decide { agent, call, decision } => decide(handle, agent, call.as_ref(), decision),

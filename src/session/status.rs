@@ -3,7 +3,7 @@
 //! Folded while the run goes on, so that an answer needs no look at the past. Pure: posts in, a status out.
 
 use steersman_base::event::{Event, Pending, add_known};
-use steersman_base::id::{AgentId, ClientId};
+use steersman_base::id::{AgentId, CallId, ClientId};
 use steersman_base::protocol::{
     AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, Post, SessionActivity,
     SessionStatus, WaitingFor, WaitingStatus,
@@ -21,6 +21,8 @@ pub struct StatusFold {
     agents: Vec<AgentStatus>,
     /// What agents did before their older rounds were summarised.
     before: Vec<(AgentId, AgentState, String)>,
+    /// The calls that run, in order.
+    calls: Vec<(AgentId, CallId, String)>,
     rules: Vec<Rule>,
 }
 
@@ -39,7 +41,15 @@ impl StatusFold {
                         self.title.clone_from(content);
                     }
                     Event::Rules { rules } => self.rules.clone_from(rules),
-                    Event::AgentFinished { child, .. } => return self.agents.retain(|agent| agent.id != *child),
+                    Event::AgentFinished { child, .. } => {
+                        self.calls.retain(|(agent, ..)| agent != child);
+                        return self.agents.retain(|agent| agent.id != *child);
+                    }
+                    Event::ToolCall { id, name, .. } => {
+                        self.calls.push((envelope.agent.clone(), id.clone(), name.clone()));
+                    }
+                    Event::ToolResult { id, .. } => self.calls.retain(|(_, call, _)| call != id),
+                    Event::TurnEnded { .. } => self.calls.retain(|(agent, ..)| *agent != envelope.agent),
                     Event::ModelSwitched { to, .. } if is_main => self.model.clone_from(to),
                     Event::AgentSpawned { child, .. } => {
                         let spawner = Some(envelope.agent.clone());
@@ -59,7 +69,8 @@ impl StatusFold {
                     Event::TurnEnded { .. } | Event::Reset {} => self.before.retain(|(id, ..)| *id != agent.id),
                     _ => {}
                 }
-                happen(agent, &envelope.event);
+                let call = self.calls.iter().rev().find(|(caller, ..)| *caller == agent.id);
+                happen(agent, &envelope.event, call.map(|(.., name)| name.as_str()));
             }
             Post::Notice(Notice::Ready) => self.is_built = true,
             Post::Notice(Notice::BuildFailed(_)) => self.is_broken = true,
@@ -139,8 +150,9 @@ fn agent<'a>(agents: &'a mut Vec<AgentStatus>, id: &AgentId, parent: Option<Agen
     &mut agents[index]
 }
 
-/// Folds what an agent did.
-fn happen(agent: &mut AgentStatus, event: &Event) {
+/// Folds what an agent did; `call` is the tool whose call runs now.
+fn happen(agent: &mut AgentStatus, event: &Event, call: Option<&str>) {
+    let in_call = || call.unwrap_or("waits for its model").to_owned();
     let (state, doing) = match event {
         Event::RoundStarted { .. } => (AgentState::Working, "waits for its model".to_owned()),
         Event::ThinkingDelta { .. } => (AgentState::Working, "thinks".to_owned()),
@@ -151,7 +163,9 @@ fn happen(agent: &mut AgentStatus, event: &Event) {
         Event::Paused { call } => {
             (AgentState::Waiting, call.as_ref().map_or_else(String::new, |call| format!("before {}", call.name)))
         }
-        Event::Resumed { .. } => (AgentState::Working, agent.doing.clone()),
+        // What still trickles in behind the end of a turn begins none.
+        Event::Resumed { .. } | Event::ToolResult { .. } if agent.state == AgentState::Idle => return,
+        Event::Resumed { .. } | Event::ToolResult { .. } => (AgentState::Working, in_call()),
         Event::TurnEnded { .. } => (AgentState::Idle, String::new()),
         Event::ContextCap { tokens } => {
             agent.context_window = *tokens;

@@ -333,6 +333,13 @@ pub enum Notice {
         /// The texts, in order.
         entries: Vec<Pending>,
     },
+    /// An agent was paused, or goes on, whoever asked for it; `None` stands for all, also for those that come later.
+    Pause {
+        /// The agent.
+        agent: Option<AgentId>,
+        /// What it does from now on.
+        state: PauseState,
+    },
     /// The run is over for this client: its program has ended, or does not talk to it any more. The sentence says which.
     Over(String),
     /// A model server answers on this machine while the embedded model is used.

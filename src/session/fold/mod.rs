@@ -142,6 +142,10 @@ impl RunState {
             self.permissions.apply(&envelope.event);
         }
         match &envelope.event {
+            Event::TurnEnded { .. } => {
+                let agents = &self.agents;
+                self.pauses.forget(|agent| agents.get(agent).is_none_or(|node| !node.running()));
+            }
             Event::UserTurn { injection: Some(id), .. } => self.pending.remove(id),
             Event::ModelSwitched { .. } if envelope.agent.is_main() => self.images = None,
             Event::Returned { entries } => entries.iter().for_each(|entry| self.pending.remove(&entry.id)),
@@ -193,6 +197,7 @@ impl RunState {
             Post::Notice(Notice::Templates(templates)) => self.templates.clone_from(templates),
             Post::Notice(Notice::Continuable(agents)) => self.continuable.clone_from(agents),
             Post::Notice(Notice::Returned(entries)) => self.returned(entries),
+            Post::Notice(Notice::Pause { agent, state }) => self.pauses.set(agent.as_ref(), *state),
             Post::Notice(Notice::Withdrawn { entries, .. }) => {
                 for entry in entries {
                     self.pending.remove(&entry.id);

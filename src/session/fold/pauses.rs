@@ -70,6 +70,11 @@ impl Pauses {
         }
     }
 
+    /// Forgets where agents waited that have ended.
+    pub fn forget(&mut self, has_ended: impl Fn(&AgentId) -> bool) {
+        self.waiting.retain(|agent, _| !has_ended(agent));
+    }
+
     /// Folds one event in.
     pub fn apply(&mut self, envelope: &Envelope) {
         match &envelope.event {

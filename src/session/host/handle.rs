@@ -391,7 +391,7 @@ impl Handle {
     }
 
     /// Tells the clients something.
-    pub(super) fn notice(&self, notice: Notice) {
+    pub(crate) fn notice(&self, notice: Notice) {
         self.mailbox.push(Post::Notice(notice));
     }
 

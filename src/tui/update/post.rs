@@ -201,7 +201,10 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
         }
         Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. } => app.reply(&sentence),
         // The event says the same when the agent takes it over; the fold has the templates.
-        Notice::ModelSwitch { outcome: Ok(_), .. } | Notice::Templates(_) | Notice::Continuable(_) => {}
+        Notice::ModelSwitch { outcome: Ok(_), .. }
+        | Notice::Templates(_)
+        | Notice::Continuable(_)
+        | Notice::Pause { .. } => {}
         Notice::Images(_) => return with_message(app, Message::images_checked),
         Notice::Returned(mut entries) => {
             entries.retain(|entry| entry.sender == app.facts.client);

@@ -441,7 +441,8 @@ impl<'a> ExecRun<'a> {
                 | Notice::Images(_)
                 | Notice::Hooks(_)
                 | Notice::Templates(_)
-                | Notice::Continuable(_),
+                | Notice::Continuable(_)
+                | Notice::Pause { .. },
             )
             | Post::Budget(_) => {}
             Post::Queues { queues, paused } => {

@@ -262,7 +262,7 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         }
         Event::ToolResult { id, .. } => {
             node.open.retain(|call| call.id != *id);
-            if node.open.is_empty() {
+            if node.open.is_empty() && node.running() {
                 node.on_activity(Activity::Waiting, at);
             }
         }
@@ -279,6 +279,8 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         Event::Compacting { messages } => node.compacting(*messages, at),
         Event::Notice { .. } => node.compacted(at),
         Event::Paused { call } => node.set(Activity::Paused(call.as_ref().map(|call| call.name.clone())), at),
+        // What still trickles in behind the end of a turn begins none.
+        Event::Resumed { .. } | Event::Cancelled {} if !node.running() => {}
         Event::Resumed { .. } => {
             node.on_activity(if node.open.is_empty() { Activity::Waiting } else { Activity::Tools }, at);
         }
