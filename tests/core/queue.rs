@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use steersman_base::event::{Delivery, Pending};
 use steersman_base::steering::{RuleScope, TextKind};
-use steersman_core::control::{Injection, Interloper, Modes, QueueMode, Staleness};
+use steersman_core::control::{Cancellable, Injection, Interloper, Modes, QueueMode, Staleness};
 
 fn texts(entries: &[Pending]) -> Vec<&str> {
     entries.iter().map(|entry| entry.text.as_str()).collect()
@@ -76,6 +76,22 @@ fn a_note_lets_a_paused_queue_be() {
     assert!(queue.paused() && !queue.deliverable());
     queue.inject_user_message("more").unwrap();
     assert_eq!(texts(&queue.take_turn(None)), ["work", "note", "more"]);
+}
+
+#[test]
+fn a_stop_leaves_what_starts_no_turn_and_it_goes_with_the_next_text() {
+    let (queue, cancel) = (Interloper::new(), Cancellable::new());
+    for (text, kind) in [("note", TextKind::Note), ("work", TextKind::Add), ("rule", TextKind::Rule)] {
+        queue.inject_user_message((text, kind)).unwrap();
+    }
+    assert_eq!(texts(&queue.stop(&cancel)), ["work"]);
+    assert_eq!(texts(&queue.peek()), ["note", "rule"]);
+    assert!(!queue.deliverable());
+    queue.inject_user_message("go on").unwrap();
+    assert_eq!(texts(&queue.take_turn(Some(&cancel))), ["note", "rule", "go on"]);
+
+    queue.inject_user_message(("note", TextKind::Note)).unwrap();
+    assert_eq!(texts(&queue.bar(&cancel)), ["note"], "who changes the conversation takes all");
 }
 
 #[test]

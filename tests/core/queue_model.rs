@@ -159,8 +159,8 @@ impl Model {
         self.list.iter().map(|entry| entry.number).max()
     }
 
-    fn remove_all(&mut self) -> Vec<Entry> {
-        let numbers: Vec<usize> = self.list.iter().map(|entry| entry.number).collect();
+    fn remove_those(&mut self, are_meant: impl Fn(&Entry) -> bool) -> Vec<Entry> {
+        let numbers: Vec<usize> = self.list.iter().filter(|entry| are_meant(entry)).map(|entry| entry.number).collect();
         numbers.into_iter().map(|number| self.remove(number, "returned")).collect()
     }
 
@@ -309,7 +309,7 @@ fn apply(step: &Step, queue: &Interloper, cancel: &Cancellable, model: &mut Mode
         }
         Step::Stop => {
             (model.cancelled, model.paused, model.stopped) = (true, true, true);
-            assert_eq!(seen(&queue.stop(cancel)), shown(&model.remove_all()));
+            assert_eq!(seen(&queue.stop(cancel)), shown(&model.remove_those(Entry::starts_turn)));
         }
         Step::Pause => {
             model.paused = true;
@@ -323,7 +323,7 @@ fn apply(step: &Step, queue: &Interloper, cancel: &Cancellable, model: &mut Mode
         }
         Step::Close => {
             model.closed = true;
-            assert_eq!(seen(&queue.close()), shown(&model.remove_all()));
+            assert_eq!(seen(&queue.close()), shown(&model.remove_those(|_| true)));
         }
     }
 }

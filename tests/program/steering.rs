@@ -67,10 +67,28 @@ fn lines_carry_kinds_and_a_session_that_goes_on_keeps_its_rule_and_its_frames() 
 }
 
 #[test]
-fn what_starts_no_turn_is_not_sent_at_the_end_and_comes_back_with_its_kind() {
+fn what_starts_no_turn_waits_in_its_session_for_the_next_message() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("Done.").gated(&gate), Reply::text("Red.")]);
+    let mut run = exec(home(), &server).args(["--steer-stdin", "hello"]).piped().run();
+    gate.wait_reached();
+    say(&mut run, "/note  it is red", "it is red", "note");
+    gate.open();
+    let (end, home) = run.end_with_home();
+    assert_eq!((end.code, server.chats().len()), (Some(0), 1), "{}", end.stderr);
+    assert!(end.stderr.contains("kept for the next message of this session: it is red"), "{}", end.stderr);
+    assert!(!end.stderr.contains("not sent") && events(&end.stdout, "returned").is_empty(), "{}", end.stdout);
+
+    let output = exec(home, &server).args(["--continue", "which colour?"]).output();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    assert!(stderr(&output).contains("--pending send or drop decides"), "{}", stderr(&output));
+}
+
+#[test]
+fn what_starts_no_turn_is_returned_where_no_session_keeps_it() {
     let gate = Gate::new();
     let server = Server::start([Reply::text("Done.").gated(&gate)]);
-    let mut run = exec(home(), &server).args(["--steer-stdin", "hello"]).piped().run();
+    let mut run = exec(home(), &server).args(["--ephemeral", "--steer-stdin", "hello"]).piped().run();
     gate.wait_reached();
     say(&mut run, "/note  it is red", "it is red", "note");
     gate.open();
@@ -78,6 +96,22 @@ fn what_starts_no_turn_is_not_sent_at_the_end_and_comes_back_with_its_kind() {
     assert_eq!((end.code, server.chats().len()), (Some(0), 1), "{}", end.stderr);
     let returned = &events(&end.stdout, "returned")[0]["entries"];
     assert_eq!((&returned[0]["text"], &returned[0]["kind"]), (&json!("it is red"), &json!("note")), "{returned}");
+}
+
+#[test]
+fn a_text_that_becomes_a_note_keeps_no_run_from_ending() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("Done.").gated(&gate)]);
+    let mut run = exec(home(), &server).args(["--input", "json"]).piped().run();
+    run.write(&format!("{}\n", json!({"id": 1, "type": "send", "text": "hello"})));
+    gate.wait_reached();
+    run.write(&format!("{}\n", json!({"id": 2, "type": "send", "text": "it is red"})));
+    run.write(&format!("{}\n", json!({"id": 3, "type": "edit", "message": "m2", "text": "it is red", "kind": "note"})));
+    run.wait_for_line(|line| serde_json::from_str::<Value>(line).unwrap()["event"]["id"] == 3);
+    run.write(&format!("{}\n", json!({"id": 4, "type": "end"})));
+    gate.open();
+    let end = run.end();
+    assert_eq!((end.code, server.chats().len()), (Some(0), 1), "{}", end.stderr);
 }
 
 #[test]

@@ -129,8 +129,10 @@ fn a_text_that_comes_back_alone_keeps_its_kind_and_several_say_what_they_are_now
     let mut stage = working(120, 36);
     stage.keys("/rule no new files<enter>").keys("<a-up>");
     assert_eq!((stage.app.message.text().as_str(), stage.app.message.kind()), ("no new files", TextKind::Rule));
-    stage.keys("<enter>").keys("and this<enter>").keys("<esc>");
-    assert_eq!(stage.app.message.text(), "no new files\n\nand this");
+    stage.keys("<enter>").keys("and this<enter>").keys("/instead a report<enter>").keys("<esc>");
+    assert_eq!(stage.app.message.text(), "and this\n\na report");
+    // What starts no turn stays for the next text.
+    assert!(stage.screen().contains("rule: no new files"), "{}", stage.screen());
     assert!(
         stage.screen().contains("2 pending texts are back in the message; one text now, sent as add"),
         "{}",

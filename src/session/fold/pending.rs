@@ -57,7 +57,12 @@ impl PendingTexts {
 
     /// Tells whether a text is still in a queue that a failed or stopped turn holds back.
     pub fn is_held_back(&self) -> bool {
-        self.paused && self.waiting().any(|entry| entry.message.trigger.is_none())
+        self.paused && self.stopped().next().is_some()
+    }
+
+    /// Returns the texts that a stop gives back: those that would start a turn.
+    pub fn stopped(&self) -> impl Iterator<Item = &PendingText> {
+        self.waiting().filter(|entry| entry.message.starts_turn())
     }
 
     /// Returns the text with this id.

@@ -148,7 +148,7 @@ pub fn next_escape(app: &App) -> Escape {
         return Escape::Nothing;
     }
     let run = &app.facts.run;
-    let waiting = run.pending.waiting().count();
+    let waiting = run.pending.stopped().count();
     if let Some(line) = run.jobs.shell_line() {
         return if app.is_escape_quiet() {
             Escape::TooSoon(format!("your command {}", line.id))

@@ -266,8 +266,7 @@ fn of_open_task(app: &App, when: Vec<String>, kind: TextKind) -> Vec<String> {
 
 /// A failed or stopped turn holds texts back: the next Enter lets them go.
 fn held_back(app: &App, kind: TextKind) -> Vec<String> {
-    let waiting = app.facts.run.pending.waiting();
-    let count = waiting.filter(|entry| entry.agent.is_main() && entry.message.trigger.is_none()).count();
+    let count = app.facts.run.pending.stopped().filter(|entry| entry.agent.is_main()).count();
     let main = AgentId::main();
     let is_open = open_task(app, &main).is_some();
     match (count, app.message.is_empty()) {

@@ -62,12 +62,4 @@ impl Interloper {
             Some(_) | None => queue.take_before(tool, arguments, clock::now(), &mut || self.new_id()),
         })
     }
-
-    pub(super) fn take_waiting(&self) -> Vec<Pending> {
-        let taken = self.lock().take_waiting();
-        if !taken.is_empty() {
-            self.changed();
-        }
-        taken
-    }
 }

@@ -327,14 +327,15 @@ impl Interloper {
         self.lock().deliverable()
     }
 
-    /// Sets the cancel flag and takes back every pending entry that waits for no condition, as one step: either the
-    /// running turn is cancelled, or the texts never start one. They go back to the composer, in order (D5).
+    /// Sets the cancel flag and takes back every pending entry that would start a turn, as one step: either the running
+    /// turn is cancelled, or the texts never start one. They go back to the composer, in order (D5). Notes, rules and what
+    /// waits for a condition stay.
     pub fn stop(&self, cancellable: &Cancellable) -> Vec<Pending> {
         let taken = {
             let mut queue = self.lock();
             cancellable.cancel();
             queue.halt();
-            queue.take_ready()
+            queue.take_work()
         };
         if !taken.is_empty() {
             self.changed();
@@ -350,13 +351,17 @@ impl Interloper {
         queue.halt();
     }
 
-    /// As [`Interloper::stop`], with what waits for a condition too; and what is sent from here on starts no turn before
+    /// As [`Interloper::stop`], with everything else that is pending too; and what is sent from here on starts no turn before
     /// [`Interloper::unbar`] was called as often: for whoever changes the conversation itself.
     pub fn bar(&self, cancellable: &Cancellable) -> Vec<Pending> {
         self.lock().bars += 1;
         let mut taken = self.stop(cancellable);
-        // A condition was about the conversation that ends here.
-        taken.extend(self.take_waiting());
+        // What waits was about the conversation that ends here.
+        let waiting = self.lock().take_all();
+        if !waiting.is_empty() {
+            self.changed();
+        }
+        taken.extend(waiting);
         taken
     }
 

@@ -3,7 +3,8 @@
 //! Always holds: an id is in the list at most once and names one text of the user for ever; the order is that of delivery
 //! (what is to go now, the steers, the follow-ups), and among entries of one delivery the order of acceptance unless the
 //! user moved one; a drain passes over held entries and those that wait for a condition, and leaves them in place; what
-//! asks for no work (a note, a rule) starts no turn and goes with the text that does; a closed list is empty.
+//! asks for no work (a note, a rule) starts no turn, goes with the text that does, and stays where a stop takes the rest;
+//! a closed list is empty.
 
 mod waiting;
 
@@ -197,9 +198,9 @@ impl Queue {
         self.stopped = true;
     }
 
-    /// Takes everything but what waits for a condition.
-    pub(crate) fn take_ready(&mut self) -> Vec<Pending> {
-        self.entries.extract_if(.., |entry| entry.pending.trigger.is_none()).map(|entry| entry.pending).collect()
+    /// Takes what would start a turn. What starts none is not about the one that is stopped: it waits for the next text.
+    pub(crate) fn take_work(&mut self) -> Vec<Pending> {
+        self.entries.extract_if(.., |entry| entry.pending.starts_turn()).map(|entry| entry.pending).collect()
     }
 
     pub(crate) fn take_all(&mut self) -> Vec<Pending> {

@@ -132,10 +132,6 @@ impl Queue {
         taken
     }
 
-    pub(crate) fn take_waiting(&mut self) -> Vec<Pending> {
-        self.entries.extract_if(.., |entry| entry.pending.trigger.is_some()).map(|entry| entry.pending).collect()
-    }
-
     /// Changes what an entry waits for; false when it is no longer pending.
     pub(crate) fn set_trigger(&mut self, id: &MessageId, trigger: Option<Trigger>, now: Timestamp) -> bool {
         let steps = self.steps;

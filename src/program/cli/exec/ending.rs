@@ -73,11 +73,6 @@ impl ExecRun<'_> {
         self.unanswered += 1;
         self.client.send(Request::Stop);
         self.take_posts();
-        // A stop leaves them in their queues.
-        for entry in mem::take(&mut self.conditional) {
-            self.progress.returned(&entry.id);
-            self.unsent.push(entry);
-        }
         for (_, message) in mem::take(&mut self.waiting) {
             self.keep(message);
         }
@@ -124,15 +119,7 @@ impl ExecRun<'_> {
             self.lines = None;
             self.keep(UserLine::from(begun));
         }
-        Some(self.without_notes(Exit::from(outcome)))
-    }
-
-    /// Takes notes and rules back that wait for a turn which does not come: they start none. Returns how the run ended.
-    fn without_notes(&mut self, exit: Exit) -> Exit {
-        if self.progress.has_beside() {
-            self.stop(exit);
-        }
-        exit
+        Some(Exit::from(outcome))
     }
 
     /// Returns how the run ended once nothing more can be asked for.
@@ -156,7 +143,7 @@ impl ExecRun<'_> {
         }
         let exit = self.progress.outcome.map_or(Exit::Done, Exit::from);
         if self.progress.idle() {
-            return Some(self.without_notes(exit));
+            return Some(exit);
         }
         if self.is_paused {
             // Nothing delivers what a failed turn holds back.

@@ -188,6 +188,7 @@ async fn serve(
     let client = hub.first_without_screen();
     let mut run = ExecRun::new(&client, lines, questions, err.clone(), args, record.clone());
     run.replies = json.clone();
+    run.is_saved = journal.is_some();
     run.permission = permission;
     let limit = args.max_time.map(|time| Instant::now() + time);
     let exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;
@@ -326,6 +327,7 @@ async fn steer(
         run.take_posts();
         run.send_waiting();
         if let Some(exit) = run.ended() {
+            run.leave_beside();
             run.list_unsent();
             run.unasked.say(&run.err);
             return exit;

@@ -15,8 +15,6 @@ pub(super) struct Progress {
     run: RunState,
     /// Messages that were accepted and are not yet in the conversation.
     open: HashSet<MessageId>,
-    /// Messages that were accepted and start no turn: nothing waits for them.
-    beside: HashSet<MessageId>,
     /// Messages that entered the conversation before the queue's answer came.
     early: HashSet<MessageId>,
     /// Whether the turns are not waited for any more.
@@ -29,8 +27,8 @@ pub(super) struct Progress {
 impl Progress {
     /// Makes the state before the first turn.
     pub fn new(err: Output) -> Self {
-        let (open, beside, early) = (HashSet::new(), HashSet::new(), HashSet::new());
-        Self { run: RunState::default(), open, beside, early, is_given_up: false, outcome: None, err }
+        let (open, early) = (HashSet::new(), HashSet::new());
+        Self { run: RunState::default(), open, early, is_given_up: false, outcome: None, err }
     }
 
     /// Notes anything that is no event.
@@ -58,20 +56,13 @@ impl Progress {
         }
     }
 
-    /// Notes that a queue has accepted a message that starts no turn.
-    pub fn accepted_beside(&mut self, id: MessageId) {
-        if !self.early.remove(&id) {
-            self.beside.insert(id);
-        }
-    }
-
-    /// Returns whether messages that start no turn wait for one.
-    pub fn has_beside(&self) -> bool {
-        !self.beside.is_empty()
+    /// Notes that a queue has accepted a message that starts no turn: nothing waits for it.
+    pub fn accepted_beside(&mut self, id: &MessageId) {
+        self.early.remove(id);
     }
 
     fn delivered(&mut self, id: &MessageId) {
-        if !self.open.remove(id) && !self.beside.remove(id) {
+        if !self.open.remove(id) {
             self.early.insert(id.clone());
         }
     }
@@ -79,7 +70,6 @@ impl Progress {
     /// Notes that a message was returned to the user.
     pub fn returned(&mut self, id: &MessageId) {
         self.open.remove(id);
-        self.beside.remove(id);
     }
 
     /// Takes one event; returns the outcome and the message of a turn of the main agent that ended with it.

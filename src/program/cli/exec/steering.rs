@@ -97,8 +97,10 @@ pub(super) struct ExecRun<'a> {
     /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
     /// that is named there, else for whom the text itself names.
     pub(super) waiting: VecDeque<(Option<AgentId>, UserLine)>,
-    /// Texts that wait for a condition: nothing waits for them.
-    pub(super) conditional: Vec<Pending>,
+    /// Texts that start no turn: nothing waits for them.
+    beside: Vec<Pending>,
+    /// True while the session is saved: what starts no turn waits there for its next text.
+    pub is_saved: bool,
     /// Texts that were accepted or read, but not sent.
     pub unsent: Vec<Pending>,
     pub reason: Option<String>,
@@ -140,7 +142,8 @@ impl<'a> ExecRun<'a> {
             strict_end: None,
             is_paused: false,
             waiting: VecDeque::new(),
-            conditional: Vec::new(),
+            beside: Vec::new(),
+            is_saved: false,
             unsent: Vec::new(),
             reason: None,
             switches: Vec::new(),
@@ -224,11 +227,10 @@ impl<'a> ExecRun<'a> {
                 match outcome {
                     Ok(id) => {
                         self.has_sent = true;
-                        let is_ready = trigger.is_none();
-                        if is_ready && (kind.asks_for_work() || *delivery == Delivery::Now) {
+                        if trigger.is_none() && (kind.asks_for_work() || *delivery == Delivery::Now) {
                             self.progress.accepted(id.clone());
                         } else {
-                            self.progress.accepted_beside(id.clone());
+                            self.progress.accepted_beside(id);
                         }
                     }
                     Err(_) if self.has_requests() => {}
@@ -431,12 +433,12 @@ impl<'a> ExecRun<'a> {
                 }
             }
             Post::Notice(Notice::Unfinished(unfinished)) => self.decide_left(unfinished),
+            Post::Notice(Notice::Unsaved(why)) => self.is_saved = why.is_none(),
             Post::Notice(
                 Notice::Ready
                 | Notice::Models(_)
                 | Notice::LocalServer(_)
                 | Notice::Over(_)
-                | Notice::Unsaved(_)
                 | Notice::Servers(_)
                 | Notice::Images(_)
                 | Notice::Hooks(_)
@@ -447,11 +449,13 @@ impl<'a> ExecRun<'a> {
             | Post::Budget(_) => {}
             Post::Queues { queues, paused } => {
                 self.is_paused = *paused;
-                let waits = |entry: &&Pending| entry.trigger.is_some() && !entry.held;
-                self.conditional = queues.iter().flat_map(|(_, queue)| queue).filter(waits).cloned().collect();
+                let is_beside = |entry: &&Pending| !entry.starts_turn() && !entry.held;
+                self.beside = queues.iter().flat_map(|(_, queue)| queue).filter(is_beside).cloned().collect();
+                // An edit can have made it one.
+                self.beside.iter().for_each(|entry| self.progress.returned(&entry.id));
                 // The texts of other clients are waited for too, unless nothing delivers them by itself.
                 for entry in queues.iter().flat_map(|(_, queue)| queue).filter(|entry| entry.sender.is_some()) {
-                    if *paused || entry.held || entry.trigger.is_some() {
+                    if *paused || entry.held || !entry.starts_turn() {
                         self.progress.returned(&entry.id);
                     } else {
                         self.progress.accepted(entry.id.clone());
@@ -488,6 +492,18 @@ impl<'a> ExecRun<'a> {
                     let act = QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() };
                     self.client.send(Request::Queue { agent: agent.clone(), id: entry.id.clone(), act });
                 }
+            }
+        }
+    }
+
+    /// Takes what starts no turn and so is not sent: it waits in a saved session; what waits for a condition of this run
+    /// is listed as unsent all the same.
+    pub fn leave_beside(&mut self) {
+        for entry in std::mem::take(&mut self.beside) {
+            if self.is_saved && entry.trigger.is_none() {
+                self.err.say(&format!("kept for the next message of this session: {}", start_of(&entry.text)));
+            } else {
+                self.unsent.push(entry);
             }
         }
     }
