@@ -3,7 +3,7 @@
 use steersman_base::assets;
 use steersman_base::event::Delivery;
 use steersman_base::protocol::{Notice, Post, PromptTemplate, TemplateKind};
-use steersman_tui::msg::Msg;
+use steersman_tui::msg::{Effect, Msg};
 
 use crate::support::stage::Stage;
 
@@ -54,6 +54,39 @@ fn enter_sends_the_text_filled_in_and_the_history_keeps_what_was_typed() {
     stage.drain();
     stage.refresh().keys("<up>");
     assert_eq!(stage.app.message.text(), "/review 12");
+}
+
+#[test]
+fn a_custom_command_wins_over_a_name_of_other_programs_and_never_over_a_command() {
+    let stage = || {
+        let mut stage = Stage::new(80, 24);
+        let named = |name: &str| template(TemplateKind::Command, name, "", &format!("My {name}."));
+        let skill = template(TemplateKind::Skill, "status", "", "Read it.");
+        let all = ["clear", "exit", "models", "help", "new"].map(named).into_iter().chain([skill]).collect();
+        stage.tell(Msg::Post(Post::Notice(Notice::Templates(all))));
+        stage
+    };
+    for (typed, sent) in [("/clear", "My clear."), ("/exit", "My exit."), ("/models x", "My models.\n\nARGUMENTS: x")] {
+        let mut stage = stage();
+        stage.keys(typed);
+        let own = format!("→ {}: What", typed.split(' ').next().unwrap());
+        assert!(stage.screen().contains(&own), "{}", stage.screen());
+        stage.keys("<enter>");
+        assert_eq!(texts(&stage), [sent]);
+        assert!(!stage.effects.contains(&Effect::Quit));
+    }
+    for typed in ["/help", "/new"] {
+        let mut stage = stage();
+        stage.keys(&format!("{typed}<enter>"));
+        assert_eq!(texts(&stage), [""; 0], "{typed}");
+    }
+    let mut stage = stage();
+    stage.keys("/cle");
+    let screen = stage.screen();
+    assert!(screen.contains("What clear does (project · team)") && !screen.contains("here /new"), "{screen}");
+    let mut stage = self::stage();
+    stage.keys("/cle");
+    assert!(stage.screen().contains("here /new"), "{}", stage.screen());
 }
 
 #[test]

@@ -212,13 +212,15 @@ fn prompt_request(draft: &str, known: &MessageContext<'_>) -> Option<Request> {
     Some(Request::Prompt { server: server.name.clone(), prompt, words: words.trim().to_owned() })
 }
 
-/// Returns the custom command or the skill that a text calls, with the words behind it. A command of the program is none.
-pub(super) fn called<'a, 'b>(text: &'b str, known: &MessageContext<'a>) -> Option<(&'a PromptTemplate, &'b str)> {
+/// Returns the custom command or the skill that a text calls, with the words behind it. A command of the program is none,
+/// but for what only other programs call so.
+pub(crate) fn called<'a, 'b>(text: &'b str, known: &MessageContext<'a>) -> Option<(&'a PromptTemplate, &'b str)> {
     let own = match commands::read_line(text) {
-        Draft::Command(command, _) | Draft::Misfit(command, _) => Some(command.verb),
+        Draft::Command(command, _) | Draft::Misfit(command, _) => Some(command),
         Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } => None,
     };
-    let is_free = own.is_none_or(|verb| verb == Verb::Skill);
+    let is_named = |name: &str| text.strip_prefix('/').and_then(|rest| rest.split_whitespace().next()) == Some(name);
+    let is_free = own.is_none_or(|command| command.verb == Verb::Skill || !is_named(command.name));
     is_free.then(|| PromptTemplate::called(&known.run.templates, text)).flatten()
 }
 

@@ -40,7 +40,7 @@ impl Palette {
             Some('@') => agents(text, known),
             Some('/') => match text.split_once(' ') {
                 None => {
-                    let mut offers = command_names(text, &known.facts.keymap);
+                    let mut offers = command_names(text, known);
                     offers.extend(custom_commands(text, known));
                     offers.extend(prompts(text, known));
                     offers
@@ -52,9 +52,13 @@ impl Palette {
     }
 
     fn arguments(&self, command: &str, typed: &str, known: &MessageContext<'_>) -> Vec<Offer> {
-        let (Draft::Command(command, _) | Draft::Misfit(command, _)) = commands::read(command) else {
+        let (Draft::Command(found, _) | Draft::Misfit(found, _)) = commands::read(command) else {
             return Vec::new();
         };
+        if is_custom(command.trim_start_matches('/'), known) {
+            return Vec::new();
+        }
+        let command = found;
         let names: Vec<String> = match command.verb {
             Verb::Help => return topics(command.name, typed),
             Verb::Mode => return modes(typed, known.run.permissions.mode),
@@ -230,15 +234,23 @@ fn topics(command: &str, typed: &str) -> Vec<Offer> {
         .collect()
 }
 
-/// Offers the commands that begin with what is typed, those that give something up last, then the names of other programs.
-fn command_names(text: &str, keymap: &Keymap) -> Vec<Offer> {
+/// Tells whether a name is that of a custom command or a skill, and of no command of the program.
+fn is_custom(name: &str, known: &MessageContext<'_>) -> bool {
+    let has = known.run.templates.iter().any(|template| template.name == name);
+    has && COMMANDS.iter().all(|command| command.name != name)
+}
+
+/// Offers the commands that begin with what is typed, those that give something up last, then the names of other programs
+/// that no custom command has.
+fn command_names(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
+    let keymap = &known.facts.keymap;
     let typed = text.get(1..).unwrap_or_default();
     let mut fitting: Vec<_> = COMMANDS.iter().filter(|command| command.name.starts_with(typed)).collect();
     if typed.is_empty() {
         return fitting.into_iter().map(|command| command_name(command, keymap)).collect();
     }
     fitting.sort_by_key(|command| command.verb.gives_up() && command.name != typed);
-    let others = ALIASES.iter().filter(|alias| alias.name.starts_with(typed));
+    let others = ALIASES.iter().filter(|alias| alias.name.starts_with(typed) && !is_custom(alias.name, known));
     let others = others.map(|alias| offer(alias.written(), format!("/{}", alias.name), alias.help()));
     fitting.into_iter().map(|command| command_name(command, keymap)).chain(others).collect()
 }
