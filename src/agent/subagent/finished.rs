@@ -83,6 +83,11 @@ impl FinishedAgents {
         }
     }
 
+    /// Changes each message of each conversation.
+    pub fn change_messages(&mut self, change: impl FnMut(&mut Message)) {
+        self.0.iter_mut().flat_map(|agent| &mut agent.messages).for_each(change);
+    }
+
     /// Takes an agent that goes on.
     pub fn take(&mut self, id: &AgentId) -> Option<FinishedAgent> {
         let place = self.0.iter().position(|agent| agent.id == *id)?;

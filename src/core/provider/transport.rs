@@ -155,16 +155,20 @@ impl ApiKey {
 
     /// Removes the key from a foreign text, also where the text was cut within the key (it ends with `…`).
     pub fn mask(&self, text: String) -> String {
-        const MASK: &str = "[key]";
+        self.mask_by(text, |_| "[key]".to_owned())
+    }
+
+    /// As [`ApiKey::mask`]; `mask` makes what stands in its place, from how many bytes of the key were there if not all.
+    pub fn mask_by(&self, text: String, mask: impl Fn(Option<usize>) -> String) -> String {
         let key = self.expose().trim();
         if key.len() < SHORTEST_SECRET {
             return text;
         }
-        let mut text = text.replace(key, MASK);
+        let mut text = if text.contains(key) { text.replace(key, &mask(None)) } else { text };
         if let Some(kept) = text.strip_suffix('…') {
             let mut cuts = key.char_indices().map(|(at, _)| at).rev().take_while(|at| *at >= SHORTEST_SECRET);
-            if let Some(whole) = cuts.find_map(|at| kept.strip_suffix(key.get(..at)?)) {
-                text = format!("{whole}{MASK}…");
+            if let Some((whole, at)) = cuts.find_map(|at| Some((kept.strip_suffix(key.get(..at)?)?, at))) {
+                text = format!("{whole}{}…", mask(Some(at)));
             }
         }
         text

@@ -166,7 +166,7 @@ impl SessionFiles {
     /// # Errors
     /// One sentence, when there is none or more than one.
     pub fn find(&self, name: &str) -> Result<SessionFile, String> {
-        let mut files = self.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
+        let mut files = self.list().map_err(|error| format!("cannot list the sessions: {error}"))?;
         files.retain(|file| !name.is_empty() && file.session.as_str().starts_with(name));
         match files.len() {
             0 => Err(format!("there is no session {name:?}; `steersman sessions` lists them")),

@@ -7,16 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::{fmt, thread};
+use std::{fmt, io, thread};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use crate::host::Keeper;
+use crate::host::{Earlier, Keeper, Resumed};
 use crate::journal::SessionId;
 use crate::journal::record::{Header, Record};
+use crate::journal::texts::{HiddenKey, Unknown, reveal_in};
 use crate::journal::writer::{Job, Opening, TroubleReporter, Writer};
 use steersman_base::event::{Envelope, Pending, TakenBack};
 use steersman_base::id::{AgentId, MessageId};
@@ -30,12 +31,43 @@ use steersman_core::provider::ApiKey;
 const DISK_SLOW: &str = "The disk does not answer. What you send is taken, but it is lost if the program is killed before \
                          it is saved";
 
+/// Said where a conversation held a key that this process does not have.
+const KEYS_UNKNOWN: &str = "The conversation held a key that is not set any more: the model reads [key …] in its place";
+
+/// An earlier run whose hidden keys are put back.
+#[derive(Debug)]
+struct Revealing {
+    earlier: Box<dyn Earlier>,
+    secrets: Arc<Mutex<Vec<HiddenKey>>>,
+}
+
+impl Earlier for Revealing {
+    fn events(&mut self) -> io::Result<Vec<Envelope>> {
+        self.earlier.events()
+    }
+
+    fn resumed(self: Box<Self>) -> Resumed {
+        let mut resumed = self.earlier.resumed();
+        let secrets = lock(&self.secrets);
+        let mut unknown: Vec<Unknown> =
+            resumed.messages.iter_mut().map(|message| reveal_in(message, &secrets)).collect();
+        resumed.agents.change_messages(|message| unknown.push(reveal_in(message, &secrets)));
+        unknown.push(reveal_in(&mut resumed.unfinished, &secrets));
+        unknown.push(reveal_in(&mut resumed.rules, &secrets));
+        unknown.push(reveal_in(&mut resumed.plan, &secrets));
+        if unknown.contains(&Unknown::Some) {
+            resumed.notes.push(KEYS_UNKNOWN.to_owned());
+        }
+        resumed
+    }
+}
+
 /// A session's journal while the session runs. Cheap to clone; the last clone that goes ends the thread.
 #[derive(Clone)]
 pub struct Journal {
     session: SessionId,
     jobs: Sender<Job>,
-    secrets: Arc<Mutex<Vec<ApiKey>>>,
+    secrets: Arc<Mutex<Vec<HiddenKey>>>,
     trouble: Arc<Mutex<TroubleReporter>>,
     saving: Arc<Mutex<Option<Unsaved>>>,
     /// True once a text was accepted or a turn began.
@@ -154,9 +186,15 @@ impl Journal {
     /// Takes a key out of everything that is written from here on.
     pub fn hide(&self, key: ApiKey) {
         let mut secrets = lock(&self.secrets);
-        if !secrets.contains(&key) {
-            secrets.push(key);
+        if secrets.iter().all(|secret| secret.key != key) {
+            secrets.push(HiddenKey::new(key));
         }
+    }
+
+    /// Lets what a session goes on with have the keys again that its journal hides, as far as this process has them: a model
+    /// gets nothing else than it had.
+    pub fn revealing(&self, earlier: Box<dyn Earlier>) -> Box<dyn Earlier> {
+        Box::new(Revealing { earlier, secrets: Arc::clone(&self.secrets) })
     }
 
     /// Passes on what the user is to be told: that nothing can be saved, and that it can again.

@@ -1,15 +1,114 @@
 //! The texts of a line: secrets are taken out of those that are free text, and a long one that was written before is named,
 //! not repeated.
 //!
+//! In the place of a secret stands which one it was, so that a process that has it can put it back into what a model gets.
+//!
 //! The same words stand in an event, in the message of the conversation and in what its provider wrote; on the disk they
 //! stand once. A text that names another begins with a NUL character; one that begins with it anyway gets a second.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use steersman_base::text::hex;
 use steersman_core::provider::ApiKey;
+
+/// What stands before the name of a secret in its place.
+const HIDDEN: &str = "[key ";
+/// How often the name of a secret is hashed: to try passwords against it takes long.
+const HASHED: usize = 1 << 14;
+/// The bytes of its hash that name a secret.
+const NAME_BYTES: usize = 6;
+
+/// A secret that is kept out of a journal.
+#[derive(Debug)]
+pub(super) struct HiddenKey {
+    pub key: ApiKey,
+    /// What it is called there; made when it is first needed.
+    name: OnceLock<String>,
+}
+
+impl HiddenKey {
+    pub fn new(key: ApiKey) -> Self {
+        Self { key, name: OnceLock::new() }
+    }
+
+    fn name(&self) -> &str {
+        self.name.get_or_init(|| {
+            let mut digest = Sha256::digest(self.key.expose().trim());
+            for _ in 0..HASHED {
+                digest = Sha256::digest(digest);
+            }
+            hex(digest.get(..NAME_BYTES).unwrap_or_default())
+        })
+    }
+
+    /// Takes it out of a text.
+    fn hide(&self, text: String) -> String {
+        self.key.mask_by(text, |part| match part {
+            None => format!("{HIDDEN}{}]", self.name()),
+            Some(bytes) => format!("{HIDDEN}{}:{bytes}]", self.name()),
+        })
+    }
+
+    /// Returns it, or the part of it, that the words between the brackets stand for.
+    fn named(&self, words: &str) -> Option<&str> {
+        let (name, part) = words.split_once(':').map_or((words, None), |(name, part)| (name, Some(part)));
+        let key = self.key.expose().trim();
+        let part = part.map_or(Some(key), |part| key.get(..part.parse().ok()?))?;
+        (name == self.name()).then_some(part)
+    }
+}
+
+/// Whether what was written holds secrets that are not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unknown {
+    None,
+    Some,
+}
+
+/// Puts the secrets back into a text; what stands for none of these stays.
+fn reveal(text: &str, secrets: &[HiddenKey]) -> (String, Unknown) {
+    let mut parts = text.split(HIDDEN);
+    let (mut whole, mut unknown) = (parts.next().unwrap_or_default().to_owned(), Unknown::None);
+    for part in parts {
+        let (words, behind) = part.split_once(']').unwrap_or_default();
+        if let Some(secret) = secrets.iter().find_map(|secret| secret.named(words)) {
+            whole.extend([secret, behind]);
+            continue;
+        }
+        let name = words.split(':').next().unwrap_or_default();
+        if name.len() == 2 * NAME_BYTES && name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            unknown = Unknown::Some;
+        }
+        whole.extend([HIDDEN, part]);
+    }
+    (whole, unknown)
+}
+
+/// Puts the secrets back into every text of something that was written; nothing changes where none stands.
+pub(super) fn reveal_in<T: Serialize + DeserializeOwned>(written: &mut T, secrets: &[HiddenKey]) -> Unknown {
+    let Ok(mut value) = serde_json::to_value(&*written) else { return Unknown::None };
+    let (mut has_some, mut unknown) = (false, Unknown::None);
+    each_text(&mut value, &mut |text| {
+        if text.contains(HIDDEN) {
+            let (revealed, left) = reveal(text, secrets);
+            has_some |= revealed != *text;
+            if left == Unknown::Some {
+                unknown = left;
+            }
+            *text = revealed;
+        }
+    });
+    if has_some && let Ok(revealed) = serde_json::from_value(value) {
+        *written = revealed;
+    }
+    unknown
+}
 
 /// Texts from this length on are named when they come again, bytes.
 const LONG: usize = 80;
@@ -30,7 +129,7 @@ const KNOWN: usize = 1 << 16;
 
 impl Written {
     /// Takes the secrets out of a line's texts, and names those that were written before.
-    pub(super) fn shorten(&mut self, number: u64, line: &mut Value, secrets: &[ApiKey]) {
+    pub(super) fn shorten(&mut self, number: u64, line: &mut Value, secrets: &[HiddenKey]) {
         if !secrets.is_empty() {
             mask(line, secrets);
         }
@@ -135,12 +234,12 @@ const STRUCTURE: [&str; 18] = [
 ];
 
 /// Takes the secrets out of the free text of a value.
-fn mask(value: &mut Value, secrets: &[ApiKey]) {
+fn mask(value: &mut Value, secrets: &[HiddenKey]) {
     match value {
         Value::String(text) => {
             for secret in secrets {
-                if text.contains(secret.expose().trim()) || text.ends_with('…') {
-                    *text = secret.mask(std::mem::take(text));
+                if text.contains(secret.key.expose().trim()) || text.ends_with('…') {
+                    *text = secret.hide(std::mem::take(text));
                 }
             }
         }

@@ -10,11 +10,10 @@ use std::time::Instant;
 use std::{io, mem};
 
 use crate::journal::record::Record;
-use crate::journal::texts::Written;
+use crate::journal::texts::{HiddenKey, Written};
 use steersman_base::limits;
 use steersman_base::protocol::Unsaved;
 use steersman_base::sync::lock;
-use steersman_core::provider::ApiKey;
 
 /// Where lines go.
 pub trait Store: Send {
@@ -92,7 +91,7 @@ pub(super) struct Writer {
     /// Records that found no room in memory.
     lost: u64,
     texts: Written,
-    pub(super) secrets: Arc<Mutex<Vec<ApiKey>>>,
+    pub(super) secrets: Arc<Mutex<Vec<HiddenKey>>>,
     pub(super) trouble: Arc<Mutex<TroubleReporter>>,
     pub(super) saving: Arc<Mutex<Option<Unsaved>>>,
     /// True once something is in the file.

@@ -127,9 +127,30 @@ fn a_secret_of_the_environment_is_not_saved_but_the_directory_that_the_shell_nam
         .output_with_home();
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
     let text = fs::read_to_string(&saved(&home)[0]).unwrap();
-    assert!(text.contains("Done with [key].") && !text.contains("sesame"), "{text}");
+    assert!(text.contains("Done with [key ") && !text.contains("sesame"), "{text}");
     let (list, _home) = listed(home);
     assert_eq!(list[0]["directory"], work.display().to_string());
+}
+
+#[test]
+fn a_model_reads_after_a_resume_what_it_read_before_as_long_as_the_key_is_set() {
+    let words = "The file says sesame-1234-Open-5678.";
+    let server = Server::start(["One.", "Two.", "Three."].map(Reply::text));
+    let url = server.url();
+    let args = ["exec", "--base-url", &url, "--model", "m"];
+    let program = |home| Program::within(home).args(args);
+    let (output, home) =
+        Program::new().env("DEPLOY_TOKEN", "sesame-1234-Open-5678").args(args).args([words]).output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    assert!(!fs::read_to_string(&saved(&home)[0]).unwrap().contains("sesame"));
+    let again = program(home).env("DEPLOY_TOKEN", "sesame-1234-Open-5678").args(["--continue", "go on"]);
+    let (output, home) = again.output_with_home();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    assert_eq!(server.chats()[1].contents("user")[0], words);
+    assert!(!fs::read_to_string(&saved(&home)[0]).unwrap().contains("sesame"));
+    let (output, _home) = program(home).args(["--continue", "and now"]).output_with_home();
+    assert!(stderr(&output).contains("a key that is not set any more"), "{}", stderr(&output));
+    assert!(server.chats()[2].contents("user")[0].starts_with("The file says [key "));
 }
 
 #[test]
@@ -146,7 +167,7 @@ fn ordinary_words_in_variables_that_sound_secret_and_fillers_for_keys_stay_in_wh
         .output_with_home();
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
     let text = fs::read_to_string(&saved(&home)[0]).unwrap();
-    assert!(text.contains(words) && text.contains("image: postgres:16") && !text.contains("[key]"), "{text}");
+    assert!(text.contains(words) && text.contains("image: postgres:16") && !text.contains("[key"), "{text}");
 }
 
 #[test]
@@ -159,7 +180,7 @@ fn a_key_that_is_the_name_of_the_directory_or_of_the_model_leaves_the_session_wh
         .args(["exec", "--base-url", &url, "--model", key, &format!("I use {key}")])
         .output_with_home();
     let text = fs::read_to_string(&saved(&home)[0]).unwrap();
-    assert!(text.contains("I use [key]") && text.contains(&format!(r#""model":"{key}""#)), "{text}");
+    assert!(text.contains("I use [key ") && text.contains(&format!(r#""model":"{key}""#)), "{text}");
 }
 
 #[test]

@@ -13,8 +13,8 @@ use steersman_base::protocol::DraftText;
 use steersman_base::steering::TextKind;
 use steersman_core::listener::{HistoryChange, Listener};
 use steersman_core::provider::{ApiKey, Played};
-use steersman_session::host::Keeper as _;
-use steersman_session::journal::{Reading, Record};
+use steersman_session::host::{Keeper as _, Resumed};
+use steersman_session::journal::{Reading, Record, restore};
 
 use crate::support::doubles::{Rig, echo};
 use crate::support::journals::{Disk, ended, entry, event, header, journal};
@@ -266,7 +266,44 @@ fn a_key_is_taken_out_of_every_text_before_it_is_written() {
     journal.on_history(&AgentId::main(), HistoryChange::Appended(&Message::user(content)));
     journal.close();
     assert!(!disk.text().contains("canary"), "{}", disk.text());
-    assert!(disk.text().contains("my key is [key], keep it"));
+    assert!(disk.text().contains("my key is [key "));
+}
+
+#[test]
+fn what_goes_on_has_the_keys_again_that_this_process_has_and_the_others_are_named() {
+    let (one, other) = ("sk-canary-0123456789", "ghp_4711abcdef0815");
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    [one, other].into_iter().for_each(|key| journal.hide(ApiKey::new(key)));
+    let texts = [
+        format!("{one} and {other}, {one}"),
+        format!("cut: {}…", &one[..10]),
+        "as written: [key 0123456789ab], [key x], [key ".to_owned(),
+    ];
+    for text in &texts {
+        journal.on_history(&AgentId::main(), HistoryChange::Appended(&Message::user(text.clone())));
+    }
+    journal.accepted(&AgentId::main(), entry("m1", &format!("use {one}")));
+    journal.close();
+    assert!(!disk.text().contains("sk-canary") && !disk.text().contains("4711"), "{}", disk.text());
+
+    let resumed = |keys: &[&str]| {
+        let later = self::journal(&Disk::default());
+        keys.iter().for_each(|key| later.hide(ApiKey::new(*key)));
+        let earlier = restore(disk.reading().records);
+        later.revealing(Box::new(earlier)).resumed()
+    };
+    let contents = |resumed: &Resumed| -> Vec<String> {
+        resumed.messages.iter().map(|message| message.content().to_owned()).collect()
+    };
+    let both = resumed(&[other, one]);
+    assert_eq!(contents(&both), texts);
+    assert_eq!(both.unfinished.pending[0].text, format!("use {one}"));
+    let alone = contents(&resumed(&[one]));
+    assert!(alone[0].starts_with(&format!("{one} and [key ")) && alone[0].ends_with(&format!("], {one}")), "{alone:?}");
+    assert_eq!(alone[1..], texts[1..]);
+    let none = resumed(&["ghp_quite_another_0123"]);
+    assert!(!contents(&none)[0].contains("sk-") && none.notes.iter().any(|note| note.contains("not set any more")));
 }
 
 /// Writes a small session and returns how many calls the disk got.
