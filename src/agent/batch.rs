@@ -13,6 +13,7 @@ use std::{mem, slice};
 
 use futures_util::stream::{self, FuturesUnordered, StreamExt};
 use futures_util::{FutureExt, future::BoxFuture};
+use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
@@ -25,9 +26,9 @@ use steersman_base::error::{Cancelled, Exceeded, RunError};
 use steersman_base::event::{CallFault, Event, EventFacts, Pending};
 use steersman_base::image::Image;
 use steersman_base::limits;
-use steersman_base::message::ToolCall;
+use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::sync::lock;
-use steersman_core::approval::{ApprovalRecord, Asker, PlainAnswer};
+use steersman_core::approval::{Answer, ApprovalRecord, Asker, CallPermission, PlainAnswer};
 use steersman_core::control::{OnExhausted, StepLimit};
 use steersman_core::provider::Finish;
 use steersman_core::tool::{Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
@@ -51,6 +52,16 @@ pub(super) enum CallOutcome {
     Ended(String),
     /// The call was not started, or did not end.
     NotRun(NotRunReason),
+}
+
+/// A call as it ran in the end.
+struct AnsweredCall {
+    call: ToolCall,
+    /// What the model is told of an answer that changed it; empty where none did.
+    note: String,
+    /// What hooks add for the model.
+    texts: Vec<String>,
+    outcome: Result<String, ToolError>,
 }
 
 impl Agent {
@@ -293,13 +304,12 @@ impl Agent {
 
     /// Runs one call, emits its observation and returns it.
     async fn run_call(&self, checked: &CheckedCall, note: &str) -> Result<String, Cancelled> {
-        let CheckedCall { call, context: texts, .. } = checked;
+        let call = &checked.call;
         let started = Instant::now();
         let asker = Asker { agent: self.id.clone(), call: call.id.clone() };
-        let _permission = checked.permission.clone().map(|said| self.tree.approvals.permit(&asker, said));
         // Updates go through a channel so that events are emitted on the agent's task only.
         let (sender, receiver) = mpsc::unbounded_channel();
-        let mut updates = CallUpdates { agent: self, call, receiver, refused: None };
+        let mut updates = CallUpdates { agent: self, call, receiver, refused: None, changed: None };
         let context = ToolContext {
             asker,
             cancellable: self.handles.cancellable.clone().unwrap_or_default(),
@@ -314,23 +324,9 @@ impl Agent {
             parent: self.listeners.parent().cloned(),
         };
 
-        let outcome = {
-            let mut work = self.work(call, &context);
-            let mut questions = FuturesUnordered::new();
-            loop {
-                tokio::select! {
-                    biased;
-                    Some(report) = updates.receiver.recv() => {
-                        if let (ToolReport::Approval(ApprovalRecord::Asked(asked)), true) = (&report, self.tree.hooks.is_some()) {
-                            questions.push(Box::pin(self.ask_about_question(call, asked.id)));
-                        }
-                        updates.emit(report);
-                    }
-                    outcome = &mut work => break outcome,
-                    Some(()) = questions.next() => {}
-                }
-            }
-        };
+        let AnsweredCall { call, note: answered, texts, outcome } =
+            self.work_as_answered(checked, &context, &mut updates).await;
+        let call = &call;
         let refused = updates.finish();
         self.emit_images(call, &context.images.take_own());
         self.emit_job_events();
@@ -344,8 +340,9 @@ impl Agent {
             Err(ToolError::Cancelled(cancelled)) => return Err(cancelled),
         };
         let elapsed = started.elapsed();
-        let mut observation = format!("{}{note}{result}", checked.note.as_deref().unwrap_or_default());
-        observation = with_context(observation, texts);
+        let by_hook = checked.note.as_deref().unwrap_or_default();
+        let mut observation = format!("{by_hook}{note}{answered}{result}");
+        observation = with_context(observation, &texts);
         if fault.is_none() && !result.starts_with(ERROR) {
             observation = with_context(observation, &self.check_result(call, &result).await);
         } else if fault == Some(CallFault::Failed) {
@@ -353,6 +350,98 @@ impl Agent {
         }
         self.emit_result(call, &observation, &result, fault, elapsed);
         Ok(observation)
+    }
+
+    /// Runs a call; one whose arguments an answer changed begins again with them, under every check.
+    async fn work_as_answered(
+        &self,
+        checked: &CheckedCall,
+        context: &ToolContext,
+        updates: &mut CallUpdates<'_>,
+    ) -> AnsweredCall {
+        let permit = |said| self.tree.approvals.permit(&context.asker, said);
+        let mut permission = checked.permission.clone().map(permit);
+        let (mut call, mut note, mut changes) = (checked.call.clone(), String::new(), 0);
+        let mut texts = checked.context.clone();
+        let outcome = loop {
+            let outcome = self.work_and_tell(&call, context, updates).await;
+            let is_refused = matches!(outcome, Err(ToolError::Failed(_)));
+            // An act that an answer changed was not carried out.
+            let Some(changed) = updates.changed.take().filter(|_| is_refused) else { break outcome };
+            updates.refused = None;
+            changes += 1;
+            let (said, arguments) = match self.changed_arguments(&call, changed, changes) {
+                Ok(changed) => changed,
+                Err(why) => break Err(ToolError::Failed(why)),
+            };
+            call.arguments = Arguments::Object(arguments.clone());
+            // The hooks have seen another call.
+            let again = match self.check_call(&call).await {
+                Ok(CheckedCall { refusal: Some(why), .. }) => {
+                    break Err(ToolError::Failed(why.trim_start_matches(ERROR).to_owned()));
+                }
+                Ok(again) => again,
+                Err(cancelled) => break Err(ToolError::Cancelled(cancelled)),
+            };
+            let said_by_hook = match again.permission {
+                Some(CallPermission::Ask(why)) => CallPermission::Ask(why),
+                Some(CallPermission::Allow | CallPermission::Changed(_)) | None => CallPermission::Changed(arguments),
+            };
+            // The one before ends first: it would take this with it.
+            permission.take();
+            permission = Some(permit(said_by_hook));
+            note = said + again.note.as_deref().unwrap_or_default();
+            call = again.call;
+            texts = again.context;
+        };
+        drop(permission);
+        AnsweredCall { call, note, texts, outcome }
+    }
+
+    /// Runs a call and emits what it reports meanwhile.
+    async fn work_and_tell(
+        &self,
+        call: &ToolCall,
+        context: &ToolContext,
+        updates: &mut CallUpdates<'_>,
+    ) -> Result<String, ToolError> {
+        let mut work = self.work(call, context);
+        let mut questions = FuturesUnordered::new();
+        let outcome = loop {
+            tokio::select! {
+                biased;
+                Some(report) = updates.receiver.recv() => {
+                    if let (ToolReport::Approval(ApprovalRecord::Asked(asked)), true) = (&report, self.tree.hooks.is_some()) {
+                        questions.push(Box::pin(self.ask_about_question(call, asked.id)));
+                    }
+                    updates.emit(report);
+                }
+                outcome = &mut work => break outcome,
+                Some(()) = questions.next() => {}
+            }
+        };
+        updates.rest();
+        outcome
+    }
+
+    /// Checks the arguments that an answer gives a call instead of its own; returns them with what the model is told.
+    ///
+    /// # Errors
+    /// Why the call does not run.
+    fn changed_arguments(
+        &self,
+        call: &ToolCall,
+        changed: Map<String, Value>,
+        changes: u32,
+    ) -> Result<(String, Map<String, Value>), String> {
+        let arguments = Arguments::Object(changed.clone());
+        if let Some(fault) = self.fault_of(&call.name, &arguments) {
+            return Err(format!("not run, the answer changed the arguments to what the tool does not take: {fault}"));
+        }
+        if changes > limits::ANSWER_CHANGES {
+            return Err("not run, each answer changed the arguments again".to_owned());
+        }
+        Ok((format!("Note: the answer changed the arguments of this call to {arguments}\n"), changed))
     }
 
     /// Tells of the images that a call has left for the model.
@@ -429,6 +518,8 @@ struct CallUpdates<'a> {
     receiver: mpsc::UnboundedReceiver<ToolReport>,
     /// That an act of the call was not carried out, and why.
     refused: Option<CallFault>,
+    /// The arguments that an answer gives it instead of its own.
+    changed: Option<Map<String, Value>>,
 }
 
 impl CallUpdates<'_> {
@@ -437,7 +528,12 @@ impl CallUpdates<'_> {
         let event = match report {
             ToolReport::Progress(text) => Event::ToolProgress { id, text },
             ToolReport::Details(details) => Event::ToolDetails { id, details },
-            ToolReport::Approval(report) => questions::event(report),
+            ToolReport::Approval(report) => {
+                if let ApprovalRecord::Answered(_, Answer::Filled(arguments)) = &report {
+                    self.changed = Some(arguments.clone());
+                }
+                questions::event(report)
+            }
             ToolReport::Plan(changed) => Event::PlanChanged(*changed),
             ToolReport::Refused(fault) => {
                 self.refused = Some(fault);

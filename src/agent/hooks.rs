@@ -202,7 +202,7 @@ impl Agent {
         checked.into_iter().collect()
     }
 
-    async fn check_call(&self, call: &ToolCall) -> Result<CheckedCall, Cancelled> {
+    pub(super) async fn check_call(&self, call: &ToolCall) -> Result<CheckedCall, Cancelled> {
         let answer = self.ask_hooks(HookPoint::BeforeCall(call)).await?;
         let HookAnswer { block, stop, permission, arguments, context } = answer;
         let mut checked = CheckedCall { permission, context, ..CheckedCall::unchanged(call) };
@@ -228,7 +228,7 @@ impl Agent {
     }
 
     /// Returns what is wrong with arguments; nothing where only the tool itself can say it.
-    fn fault_of(&self, tool: &str, arguments: &Arguments) -> Option<String> {
+    pub(super) fn fault_of(&self, tool: &str, arguments: &Arguments) -> Option<String> {
         match self.toolbox.find(tool)? {
             FoundTool::Tool(tool) => tool.spec().parameters.validate(arguments).err(),
             FoundTool::Raw(_) => None,

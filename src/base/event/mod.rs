@@ -296,7 +296,8 @@ pub enum Event {
     Answer {
         /// Names the question.
         id: String,
-        /// The answer's name: `yes`, `session`, `always`, `no`, or `withdrawn` when nobody answered.
+        /// The answer's name: `yes`, `session`, `always`, `no`, `filled` for a form or a call with other arguments, or
+        /// `withdrawn` when nobody answered.
         answer: String,
         /// The user's words for the model, if any.
         words: Option<String>,

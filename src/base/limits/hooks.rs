@@ -30,6 +30,8 @@ pub const BESIDE_SCRIPTS: usize = 10_000;
 pub const PINNED_FILES: usize = 1_000;
 /// Most bytes of such a directory.
 pub const PINNED_BYTES: u64 = 32 * 1024 * 1024;
+/// Times that answers can change the arguments of one call.
+pub const ANSWER_CHANGES: u32 = 3;
 /// Times in a row that hooks can keep a turn from ending.
 pub const HOOK_CONTINUES: u32 = 8;
 /// Hooks that run at the same time.

@@ -157,7 +157,7 @@ pub enum Answer {
     Always,
     /// The same, in later sessions of every project.
     Everywhere,
-    /// A form, filled in with these values.
+    /// A form, filled in with these values; of a call, yes with these arguments instead of its own.
     Filled(Map<String, Value>),
     /// No, with words for the model or without.
     No(Option<String>),

@@ -1,6 +1,7 @@
 //! What a question says of itself in the lines, and how the program of `--permission-command` is asked.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::fields::QuestionFields;
 use super::request::InputAnswer;
@@ -35,6 +36,9 @@ pub struct PermissionAnswer {
     /// The reason for the model, with a no.
     #[serde(default)]
     pub reason: Option<String>,
+    /// The arguments that the call gets instead of its own, with a yes.
+    #[serde(default, alias = "updatedInput")]
+    pub arguments: Option<Map<String, Value>>,
 }
 
 impl PermissionQuestion {

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use steersman_base::event::Delivery;
 use steersman_base::id::{AgentId, CallId, MessageId};
@@ -69,6 +69,9 @@ pub enum InputRequest {
         /// The reason for the model, with a no.
         #[serde(default, alias = "words")]
         reason: Option<String>,
+        /// The arguments that the call gets instead of its own, with a yes.
+        #[serde(default)]
+        arguments: Option<Map<String, Value>>,
     },
     /// Take a text out of the queue.
     Withdraw {
@@ -216,15 +219,22 @@ fn trigger(when: Option<Condition>, every: Option<Condition>) -> Result<Option<T
 }
 
 impl InputAnswer {
-    /// Returns the answer with its reason for the model.
-    pub fn with(self, reason: Option<String>) -> Answer {
-        match self {
-            Self::Yes => Answer::Once,
-            Self::Session => Answer::Session,
-            Self::Always => Answer::Always,
-            Self::Everywhere => Answer::Everywhere,
-            Self::No => Answer::No(reason),
-        }
+    /// Returns the answer with its reason for the model, or with other arguments for the call.
+    ///
+    /// # Errors
+    /// One sentence, when arguments come with anything but a plain yes.
+    pub fn with(self, reason: Option<String>, arguments: Option<Map<String, Value>>) -> Result<Answer, String> {
+        Ok(match (self, arguments) {
+            (Self::Yes, Some(arguments)) => Answer::Filled(arguments),
+            (Self::Yes, None) => Answer::Once,
+            (Self::No, _) => Answer::No(reason),
+            (Self::Session | Self::Always | Self::Everywhere, Some(_)) => {
+                return Err("arguments go with the answer yes alone".to_owned());
+            }
+            (Self::Session, None) => Answer::Session,
+            (Self::Always, None) => Answer::Always,
+            (Self::Everywhere, None) => Answer::Everywhere,
+        })
     }
 }
 
@@ -248,8 +258,8 @@ impl InputRequest {
             Self::Rule { rule, text, scope, withdraw: false } => {
                 Request::ChangeRule { id: rule, change: RuleChange::Edit { text, scope } }
             }
-            Self::Answer { question, answer, reason } => {
-                Request::Answer { id: ApprovalId(question), answer: answer.with(reason) }
+            Self::Answer { question, answer, reason, arguments } => {
+                Request::Answer { id: ApprovalId(question), answer: answer.with(reason, arguments)? }
             }
             Self::Withdraw { message, agent } => {
                 let act = QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() };

@@ -72,6 +72,38 @@ fn it_gets_every_field_of_what_is_asked_and_nothing_raw() {
 }
 
 #[test]
+fn its_yes_can_change_the_arguments_and_the_call_is_checked_as_any_other() {
+    let run = |script: &str, more: &[&str]| {
+        let server = Server::start([removal("c1"), Reply::text("Done.")]);
+        let (program, decide) = deciding(exec(&server), script);
+        let program = program.args(["--permission-command", &decide, "--ephemeral"]).args(more.iter().copied());
+        let (output, home) = program.args(["hello"]).output_with_home();
+        assert_eq!(exit_code(&output), 0, "{script}: {}", stderr(&output));
+        let is_there = |name: &str| home.path().join("work").join(name).exists();
+        let asked = fs::read_to_string(home.path().join("asked")).unwrap().lines().count();
+        (server.chats()[1].texts("tool")[0].clone(), is_there("kept"), is_there("touched"), asked)
+    };
+    let note = r#"Note: the answer changed the arguments of this call to {"command":"touch touched"}"#;
+    for name in ["arguments", "updatedInput"] {
+        let script = format!(r#"echo '{{"answer": "yes", "{name}": {{"command": "touch touched"}}}}'"#);
+        let (result, kept, touched, asked) = run(&script, &[]);
+        assert!(result.starts_with(note) && !result.contains("Error"), "{result}");
+        assert_eq!((kept, touched, asked), (true, true, 1), "{name}");
+    }
+    // Its own arguments are a plain yes.
+    let (_, kept, _, asked) = run(r#"echo '{"answer": "yes", "arguments": {"command": "rm kept"}}'"#, &[]);
+    assert_eq!((kept, asked), (false, 1));
+    let (result, kept, ..) = run(r#"echo '{"answer": "yes", "arguments": {"cmd": "touch touched"}}'"#, &[]);
+    assert!(result.contains("changed the arguments to what the tool does not take") && kept, "{result}");
+    let touch = r#"echo '{"answer": "yes", "arguments": {"command": "touch touched"}}'"#;
+    let (result, kept, touched, _) = run(touch, &["--deny", "bash: touch *"]);
+    assert!(result.contains("Error") && kept && !touched, "{result}");
+    let always = r#"echo '{"answer": "always", "arguments": {"command": "touch touched"}}'"#;
+    let (result, kept, touched, _) = run(always, &[]);
+    assert!(result.contains("Error") && kept && !touched, "{result}");
+}
+
+#[test]
 fn its_no_has_a_reason_for_the_model_and_its_failure_is_a_no() {
     for (script, reason, said) in [
         (r#"echo '{"answer": "no", "reason": "keep it"}'"#, "keep it", ""),

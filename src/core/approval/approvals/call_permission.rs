@@ -1,4 +1,4 @@
-//! What a hook says of the permission of one call.
+//! What a hook, or an answer before, says of the permission of one call.
 //!
 //! Always holds: an allow answers only a question that a rule of the user could answer, so deny rules, the mode read-only,
 //! protected places and ask rules stand above it; an ask stands above everything that would run without a question.
@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+use serde_json::{Map, Value};
 
 use super::{Approvals, OpenQuestion, Reply};
 use crate::approval::{ApprovalId, ApprovalSubject, Asker, Circumstances, Grant, Policy, Verdict};
@@ -19,6 +21,8 @@ pub enum CallPermission {
     Allow,
     /// The user is to be asked, for this reason (untrusted).
     Ask(String),
+    /// An answer changed its arguments to these, which may run where a rule of the user could let them.
+    Changed(Map<String, Value>),
 }
 
 /// A permission while its call runs. Dropping it ends it.
@@ -75,7 +79,7 @@ impl CallPermissions {
     /// Returns the grants under which an act of a call is decided about.
     pub(super) fn grants<'a>(&self, asker: &Asker, grants: &'a [Grant]) -> Cow<'a, [Grant]> {
         match self.of(asker) {
-            Some(CallPermission::Allow) => Cow::Owned([grants, &[Grant::Call]].concat()),
+            Some(CallPermission::Allow | CallPermission::Changed(_)) => Cow::Owned([grants, &[Grant::Call]].concat()),
             Some(CallPermission::Ask(_)) | None => Cow::Borrowed(grants),
         }
     }
@@ -95,6 +99,11 @@ impl CallPermissions {
             }
             (_, verdict) => verdict,
         }
+    }
+
+    /// Tells whether these are the arguments that an answer has given the call already.
+    pub(super) fn has(&self, asker: &Asker, arguments: &Map<String, Value>) -> bool {
+        matches!(self.of(asker), Some(CallPermission::Changed(changed)) if changed == arguments)
     }
 
     fn of(&self, asker: &Asker) -> Option<&CallPermission> {

@@ -200,9 +200,14 @@ impl Approvals {
                     report(ApprovalRecord::Kept(rule, outcome));
                 }
                 match answer {
-                    Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::Filled(_) => {
+                    Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere => {
                         Ok(Approved::new(act, decided))
                     }
+                    // A yes to what the call has by now.
+                    Answer::Filled(arguments) if lock(&self.inner).permissions.has(asker, &arguments) => {
+                        Ok(Approved::new(act, decided))
+                    }
+                    Answer::Filled(_) => Err(Refusal::declined("the answer changed the arguments of the call")),
                     Answer::No(None) => Err(Refusal::declined("the user declined this")),
                     Answer::No(Some(words)) => {
                         Err(Refusal::declined(format!("the user declined this and says: {words}")))

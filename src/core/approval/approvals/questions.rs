@@ -118,7 +118,8 @@ impl Approvals {
     }
 }
 
-/// Returns the answer as its question takes it: a plain yes to a form sends what it holds at first.
+/// Returns the answer as its question takes it: a plain yes to a form sends what it holds at first. Values for an act are
+/// other arguments for its call, which its agent checks.
 pub(super) fn fitting(subject: &ApprovalSubject, answer: Answer) -> Result<Answer, Unanswered> {
     match (subject, answer) {
         (ApprovalSubject::Form { fields, .. }, Answer::Once) => {
@@ -129,12 +130,9 @@ pub(super) fn fitting(subject: &ApprovalSubject, answer: Answer) -> Result<Answe
             Ok(Answer::Filled(values))
         }
         (
-            ApprovalSubject::Act { .. }
-            | ApprovalSubject::Plain { .. }
-            | ApprovalSubject::Plan { .. }
-            | ApprovalSubject::MoreCalls { .. },
+            ApprovalSubject::Plain { .. } | ApprovalSubject::Plan { .. } | ApprovalSubject::MoreCalls { .. },
             Answer::Filled(_),
-        ) => Err(Unanswered::Unfit("the question is no form".to_owned())),
+        ) => Err(Unanswered::Unfit("the question takes no values".to_owned())),
         (_, answer) => Ok(answer),
     }
 }

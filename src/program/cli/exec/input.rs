@@ -35,8 +35,11 @@ impl ExecRun<'_> {
     }
 
     fn request(&mut self, id: Value, request: InputRequest, began: u64) -> ReplyLine {
-        if let InputRequest::Answer { question, answer, reason } = request {
-            let answer = answer.with(reason);
+        if let InputRequest::Answer { question, answer, reason, arguments } = request {
+            let answer = match answer.with(reason, arguments) {
+                Ok(answer) => answer,
+                Err(why) => return failed(id, why),
+            };
             return match self.questions.answered(&self.open, Some(question), &answer, began) {
                 Ok(open) => {
                     self.record.answering(open.0, "input");

@@ -126,7 +126,7 @@ fn taken(request: &ApprovalRequest, answer: PermissionAnswer) -> Result<Answer, 
             Err("the permission command answered always, which this question does not take".to_owned())
         }
         InputAnswer::Yes | InputAnswer::Session | InputAnswer::Always | InputAnswer::Everywhere | InputAnswer::No => {
-            Ok(answer.answer.with(answer.reason))
+            answer.answer.with(answer.reason, answer.arguments)
         }
     }
 }
@@ -164,7 +164,7 @@ mod tests {
     async fn what_fails_takes_too_long_or_prints_something_else_is_no_answer() {
         let time = Duration::from_secs(20);
         let yes = run(r#"read line; echo '{"answer": "yes"}'"#, time).await;
-        assert_eq!(yes, Ok(PermissionAnswer { answer: InputAnswer::Yes, reason: None }));
+        assert_eq!(yes, Ok(PermissionAnswer { answer: InputAnswer::Yes, reason: None, arguments: None }));
         for (script, why) in [
             ("exit 3", "failed"),
             ("echo '{\"answer\":\"yes\"}'; echo broken >&2; exit 1", "broken"),
