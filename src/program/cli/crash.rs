@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use rustix::fs::OFlags;
 
 use crate::program::cli::exit::say;
+use steersman_base::protocol::Unsaved;
 use steersman_base::sync::lock;
 use steersman_session::journal::Journal;
 
@@ -42,7 +43,8 @@ fn leave_note(info: &PanicHookInfo<'_>) {
     let watched = lock(&WATCHED).take();
     let Some((state, journal)) = watched.filter(|(_, journal)| journal.has_begun()) else { return };
     let missing = journal.close();
-    let note = note(info, journal.session().as_str());
+    let resume = resume(journal.session().as_str(), lock(&journal.saving()).as_ref());
+    let note = note(info, &resume);
     let written = write(&state, &note);
     say(&format!("{}{}", note.trim_end(), whereabouts(&written)));
     if let Some(missing) = missing {
@@ -51,10 +53,19 @@ fn leave_note(info: &PanicHookInfo<'_>) {
 }
 
 /// Returns the note: when and where, never what the panic says, which may hold anything.
-fn note(info: &PanicHookInfo<'_>, session: &str) -> String {
+fn note(info: &PanicHookInfo<'_>, resume: &str) -> String {
     let place = info.location().map(|place| format!(" in {}:{}", place.file(), place.line())).unwrap_or_default();
     let program = concat!("steersman ", env!("CARGO_PKG_VERSION"));
-    format!("{program} crashed at {}{place}\nTo resume: steersman --resume {session}\n", Timestamp::now())
+    format!("{program} crashed at {}{place}\n{resume}\n", Timestamp::now())
+}
+
+/// Returns how to resume, as far as anything of the session was saved.
+fn resume(session: &str, unsaved: Option<&Unsaved>) -> String {
+    match unsaved {
+        Some(unsaved) if !unsaved.has_begun => unsaved.why.clone(),
+        Some(unsaved) => format!("To resume what was saved before: steersman --resume {session}\n{}", unsaved.why),
+        None => format!("To resume: steersman --resume {session}"),
+    }
 }
 
 fn whereabouts(written: &io::Result<PathBuf>) -> String {
@@ -72,4 +83,18 @@ fn write(state: &Path, note: &str) -> io::Result<PathBuf> {
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).custom_flags(flags).open(&path)?;
     file.write_all(note.as_bytes())?;
     Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_offers_to_resume_only_what_was_saved() {
+        let unsaved = |has_begun| Unsaved { why: "The disk is full".to_owned(), has_begun };
+        assert_eq!(resume("s1", None), "To resume: steersman --resume s1");
+        let before = "To resume what was saved before: steersman --resume s1\nThe disk is full";
+        assert_eq!(resume("s1", Some(&unsaved(true))), before);
+        assert_eq!(resume("s1", Some(&unsaved(false))), "The disk is full");
+    }
 }
