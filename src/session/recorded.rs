@@ -113,7 +113,7 @@ impl Client for RecordedClient {
                         break;
                     }
                 }
-                Err(error) => posts.extend(self.end_events(recorded, format!("the session cannot be read: {error}"))),
+                Err(error) => posts.extend(self.end_events(recorded, format!("cannot read the session: {error}"))),
             }
         }
         posts

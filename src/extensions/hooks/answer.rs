@@ -28,7 +28,7 @@ pub struct HookReply {
 }
 
 const NO_REASON: &str = "the hook gives no reason";
-const TORN: &str = "its output has a decision that is no JSON";
+const TORN: &str = "its output holds a decision that is not valid JSON";
 
 impl HookReply {
     /// Makes what has only an outcome and words.
@@ -83,7 +83,7 @@ fn among(event: HookEvent, objects: &[Members], torn: bool) -> HookReply {
     if reply.outcome != HookOutcome::Allowed {
         return reply;
     }
-    let words = "it allows the call among other output, which does not count: its output must be the JSON alone";
+    let words = "its allow does not count: it must print the JSON alone";
     HookReply {
         input: reply.input,
         context: reply.context,
@@ -114,7 +114,7 @@ fn decided(event: HookEvent, members: &Members) -> Result<HookReply, String> {
     let specific = match members.get("hookSpecificOutput") {
         None | Some(Value::Null) => &none,
         Some(Value::Object(specific)) => specific,
-        Some(_) => return Err(no("hookSpecificOutput", "object")),
+        Some(_) => return Err(no("hookSpecificOutput", "an object")),
     };
     if let Some(other) = text(specific, "hookEventName")?
         && !other.eq_ignore_ascii_case(event.name())
@@ -149,13 +149,13 @@ fn decided(event: HookEvent, members: &Members) -> Result<HookReply, String> {
     };
     let input = match specific.get("updatedInput").or_else(|| members.get("updatedInput")) {
         Some(Value::Object(input)) => Some(Value::Object(input.clone())),
-        Some(value) if !value.is_null() => return Err(no("updatedInput", "object")),
+        Some(value) if !value.is_null() => return Err(no("updatedInput", "an object")),
         _ => None,
     };
     let input = input.filter(|_| event == HookEvent::PreToolUse && outcome != HookOutcome::Blocked);
     let context = either("additionalContext")?.and_then(|text| framed(event, &text));
     if decisions.is_empty() && stop.is_none() && event == HookEvent::PreToolUse && has_decision(members) {
-        return Err("it stands neither at the top of the object nor in hookSpecificOutput".to_owned());
+        return Err("it must stand at the top of the object or in hookSpecificOutput".to_owned());
     }
     let reply = HookReply::only(outcome, words.or_else(|| stop.clone()).unwrap_or_default());
     Ok(HookReply { stop, input, context, ..reply })
@@ -166,7 +166,7 @@ fn answered(specific: &Members) -> Result<HookReply, String> {
     let decision = match specific.get("decision") {
         None | Some(Value::Null) => return Ok(HookReply::only(HookOutcome::Done, "")),
         Some(Value::Object(decision)) => decision,
-        Some(_) => return Err(no("decision", "object")),
+        Some(_) => return Err(no("decision", "an object")),
     };
     let message = text(decision, "message")?;
     match text(decision, "behavior")?.as_deref() {
@@ -196,12 +196,12 @@ fn text(members: &Members, name: &str) -> Result<Option<String>, String> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(no(name, "text")),
+        Some(_) => Err(no(name, "a string")),
     }
 }
 
 fn no(member: &str, kind: &str) -> String {
-    format!("its output cannot be read: `{member}` is no {kind}")
+    format!("`{member}` in its output must be {kind}")
 }
 
 fn or_no_reason(words: Option<String>) -> String {

@@ -1,7 +1,7 @@
 //! Hooks before calls that cannot run because nobody can read them: the calls that they are for are stopped.
 //!
 //! Pure but for the events. A guard that is left out would let through what it forbids, and nobody would notice: so these
-//! calls wait until the file is mended or the user goes on without it (`src/program/cli/hooks/broken.rs`).
+//! calls wait until the user fixes the file or the user goes on without it (`src/program/cli/hooks/broken.rs`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -160,7 +160,7 @@ impl LoopHooks for GuardedHooks {
             let names = names_of_tool(&call.name);
             if let Some(guard) = self.broken.iter().find(|guard| guard.matcher.matches(&names)) {
                 let why = format!(
-                    "the hook before it cannot be read: {}. Until the user mends the file or goes on without it, {} are stopped",
+                    "Steersman cannot read the hook that guards this call: {}. It blocks {} until the user fixes the file or goes on without the hook",
                     guard.fault(),
                     guard.calls()
                 );

@@ -37,7 +37,7 @@ impl HookCondition {
         if text.starts_with("mcp__") || !text.contains('(') {
             return Ok(of(ConditionKind::Tool(text.trim_end_matches('*').trim_end_matches("__").to_owned())));
         }
-        let no_rule = || format!("its condition `if` is no rule: {text:?}");
+        let no_rule = || format!("its condition `if` must be a rule: {text:?}");
         let rule = right_form(text).ok_or_else(no_rule)?;
         let rule = match rule.split_once(": ") {
             // A path begins at the project, and a name alone is one at any depth.

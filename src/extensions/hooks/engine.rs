@@ -208,11 +208,11 @@ impl HookStart {
             return decided;
         }
         let mut text = QuestionText::default();
-        text.part("A script of this hook is not what you trusted any more. A yes holds for this session.");
+        text.part("A script of this hook has changed since you trusted it. Yes runs it in this session.");
         text.field("it runs", hook.place());
         text.changes(&diff(known.text.as_str().as_bytes(), now.text.as_str().as_bytes()).hunks);
         text.append(&now.text);
-        let answer = self.approvals.ask_plain("run this hook, which has changed?", text).await;
+        let answer = self.approvals.ask_plain("run the changed hook?", text).await;
         let is_trusted = answer == PlainAnswer::Yes;
         if answer != PlainAnswer::Nobody {
             lock(&self.decided).insert(now.hash, is_trusted);

@@ -159,7 +159,7 @@ pub fn read_json(file: &str, text: &str) -> HookFile {
             None => return read_value(file, &value),
             Some(name) => format!("it has {name:?} twice"),
         },
-        Err(error) => format!("the file is no JSON: {error}"),
+        Err(error) => format!("the file is not valid JSON: {error}"),
     };
     // The settings of another program need not have hooks.
     if file.ends_with("hooks.json") || text.to_ascii_lowercase().contains("hook") {
@@ -179,7 +179,7 @@ pub fn read_value(file: &str, value: &Value) -> HookFile {
     }
     let Some(events) = value.get("hooks").filter(|hooks| !hooks.is_null()) else { return read };
     let Some(events) = events.as_object() else {
-        read.break_guard(file, "all", Matcher::everything(), "`hooks` is no object", events);
+        read.break_guard(file, "all", Matcher::everything(), "`hooks` must be an object", events);
         return read;
     };
     if value.get("disableAllHooks").and_then(Value::as_bool) == Some(true) {
@@ -200,7 +200,7 @@ pub fn read_value(file: &str, value: &Value) -> HookFile {
             continue;
         }
         let Some(groups) = groups.as_array() else {
-            read.leave_out_entry(file, event, name, groups, "it is no list");
+            read.leave_out_entry(file, event, name, groups, "it must be a list");
             continue;
         };
         for group in groups {
@@ -243,14 +243,14 @@ impl HookFile {
 
 fn read_group(read: &mut HookFile, file: &str, event: HookEvent, entry: &Value) {
     let mut leave_out = |why: &str| read.leave_out_entry(file, Some(event), event.name(), entry, why);
-    let Some(group) = entry.as_object() else { return leave_out("an entry is no object") };
+    let Some(group) = entry.as_object() else { return leave_out("an entry must be an object") };
     let matcher = match (event, group.get("matcher")) {
         (HookEvent::UserPromptSubmit | HookEvent::Stop, _) | (_, None | Some(Value::Null)) => Ok(None),
         (HookEvent::PreToolUse, Some(Value::String(text))) if is_rule(text) => {
             Err(format!("the matcher {text:?} is a rule; a matcher has only names"))
         }
         (_, Some(Value::String(text))) => Ok(Some(text.as_str())),
-        (_, Some(_)) => Err("its matcher is no text".to_owned()),
+        (_, Some(_)) => Err("its matcher must be a string".to_owned()),
     };
     let matcher = match matcher.and_then(Matcher::parse) {
         Ok(matcher) => matcher,
@@ -299,10 +299,10 @@ struct HookBody {
 /// # Errors
 /// Why it is not run.
 fn read_hook(event: HookEvent, whole: &Value) -> Result<HookBody, String> {
-    let hook = whole.as_object().ok_or("a hook is no object")?;
+    let hook = whole.as_object().ok_or("a hook must be an object")?;
     match hook.get("type") {
         Some(Value::String(kind)) if kind == "command" => {}
-        Some(Value::String(kind)) => return Err(format!("type {kind:?}; only commands are run")),
+        Some(Value::String(kind)) => return Err(format!("type {kind:?}; Steersman runs only commands")),
         Some(_) | None => return Err("it has no type".to_owned()),
     }
     let command = text_of(hook, "command")?.ok_or("it has no command")?;
@@ -314,10 +314,10 @@ fn read_hook(event: HookEvent, whole: &Value) -> Result<HookBody, String> {
     }
     let condition = text_of(hook, "if")?.map(|text| HookCondition::parse(&text)).transpose()?;
     if condition.is_some() && !event.is_about_call() {
-        return Err("it has a condition `if`, and the event is about no call".to_owned());
+        return Err("`if` needs an event about a call".to_owned());
     }
     if is_set(whole, "asyncRewake") {
-        return Err("it would wake the agent, which only you do".to_owned());
+        return Err("it would wake the agent; only you can do that".to_owned());
     }
     let waiting = if is_set(whole, "async") { HookWaiting::Background } else { HookWaiting::Waits };
     let placement =
@@ -332,15 +332,15 @@ fn read_hook(event: HookEvent, whole: &Value) -> Result<HookBody, String> {
         None | Some(Value::Null) => None,
         Some(Value::Array(words)) => {
             let words: Option<Vec<String>> = words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
-            Some(words.ok_or("an argument is no text")?)
+            Some(words.ok_or("each argument must be a string")?)
         }
-        Some(_) => return Err("its arguments are no list".to_owned()),
+        Some(_) => return Err("its arguments must be a list".to_owned()),
     };
     let time = match hook.get("timeout") {
         None | Some(Value::Null) => limits::HOOK_TIME,
         Some(time) => {
             let seconds =
-                time.as_f64().filter(|seconds| *seconds > 0.0).ok_or("its time-out is no number of seconds")?;
+                time.as_f64().filter(|seconds| *seconds > 0.0).ok_or("its timeout must be a number of seconds")?;
             Duration::try_from_secs_f64(seconds).unwrap_or(limits::HOOK_MOST_TIME).min(limits::HOOK_MOST_TIME)
         }
     };
@@ -355,6 +355,6 @@ fn text_of(hook: &Map<String, Value>, member: &str) -> Result<Option<String>, St
     match hook.get(member) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(format!("its {member} is no text")),
+        Some(_) => Err(format!("its {member} must be a string")),
     }
 }

@@ -31,7 +31,7 @@ impl Matcher {
     /// Reads a matcher as it stands in a file.
     ///
     /// # Errors
-    /// A sentence about what is no regular expression.
+    /// A sentence about what is not a valid regular expression.
     pub fn parse(text: Option<&str>) -> Result<Self, String> {
         let text = text.unwrap_or_default();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '|' | ',' | ' ');
@@ -40,7 +40,8 @@ impl Matcher {
         } else if text.chars().all(is_plain) {
             MatcherKind::Names(text.split(['|', ',']).map(|name| name.trim().to_owned()).collect())
         } else {
-            let fault = |error| format!("the matcher {:?} is no regular expression: {error}", visible_line(text));
+            let fault =
+                |error| format!("the matcher {:?} is not a valid regular expression: {error}", visible_line(text));
             MatcherKind::Pattern(RegexMatcher::new(text).map_err(fault)?)
         };
         Ok(Self { text: text.to_owned(), kind })

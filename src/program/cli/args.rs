@@ -300,7 +300,7 @@ pub struct Flags {
     /// refuses.
     #[arg(long, global = true)]
     pub yes: bool,
-    /// Run calls although a hook before them cannot be read; without this they are stopped until the file is mended.
+    /// Run calls even if Steersman cannot read a hook that guards them; without this it blocks them until you fix the file.
     #[arg(long, global = true)]
     pub without_broken_hooks: bool,
     /// Which session it is.

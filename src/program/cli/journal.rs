@@ -125,7 +125,7 @@ fn creating(files: &SessionFiles, header: &Header) -> (PathBuf, Opening) {
 /// Returns a name that no session has yet.
 fn unused(files: &SessionFiles, id: Option<&SessionId>) -> Result<Option<SessionId>, String> {
     let Some(id) = id else { return Ok(None) };
-    let saved = files.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
+    let saved = files.list().map_err(|error| format!("cannot list the sessions: {error}"))?;
     if saved.iter().any(|file| file.session == *id) {
         return Err(format!("there is a session {id} already: --resume {id} goes on with it"));
     }
@@ -252,7 +252,7 @@ fn sessions_of(files: &SessionFiles, cwd: &Path) -> Result<impl Iterator<Item = 
     let is_here = move |file: &SessionFile| {
         file.header().is_some_and(|header| header.directory == directory && header.imported.is_none())
     };
-    let all = files.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
+    let all = files.list().map_err(|error| format!("cannot list the sessions: {error}"))?;
     Ok(all.into_iter().filter(is_here))
 }
 
@@ -420,7 +420,7 @@ fn imported(start: &mut Start, file: &SessionFile) -> Result<(), String> {
 }
 
 fn unreadable(name: &SessionId, error: &io::Error) -> String {
-    format!("session {name} cannot be read: {error}")
+    format!("cannot read session {name}: {error}")
 }
 
 /// Ends what the earlier process left open in the journal alone: where nothing is shown again, it is nothing that this run
@@ -430,7 +430,7 @@ fn unreadable(name: &SessionId, error: &io::Error) -> String {
 /// One sentence, when the session cannot be read.
 pub(super) fn close_unseen(start: &mut Start) -> Result<(), String> {
     let Some(mut earlier) = start.resumed.take() else { return Ok(()) };
-    while !earlier.events().map_err(|error| format!("the session cannot be read: {error}"))?.is_empty() {}
+    while !earlier.events().map_err(|error| format!("cannot read the session: {error}"))?.is_empty() {}
     let mut resumed = earlier.resumed();
     if let Some(journal) = &start.journal {
         for Closing { agent, parent, event } in std::mem::take(&mut resumed.closing) {

@@ -40,7 +40,7 @@ pub fn run() -> Exit {
     if let Err(error) = io::stdout().write_all(Keymap::write().as_bytes())
         && error.kind() != io::ErrorKind::BrokenPipe
     {
-        say(&format!("the keys cannot be written: {error}"));
+        say(&format!("cannot write the keys: {error}"));
         return Exit::Failed;
     }
     Exit::Done

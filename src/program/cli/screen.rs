@@ -119,7 +119,7 @@ fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> Af
             After::Exit(Exit::Screen(ending.exit_code()))
         }
         Err(error) => {
-            say(&format!("the screen cannot be shown: {error}"));
+            say(&format!("cannot show the screen: {error}"));
             After::Exit(Exit::Failed)
         }
     }
@@ -166,8 +166,7 @@ pub(super) fn show_recorded(flags: &Flags, recorded: Recorded) -> Result<Exit, S
     let keymap = keymap(flags, &start)?;
     let options = ScreenOptions { keymap, replay: Some(recorded), ..options(&start, None, themes) };
     let client = RecordedClient::new(Box::<Resumed>::default(), "this is a replay".to_owned());
-    let ending =
-        steersman_tui::run(options, &client).map_err(|error| format!("the screen cannot be shown: {error}"))?;
+    let ending = steersman_tui::run(options, &client).map_err(|error| format!("cannot show the screen: {error}"))?;
     Ok(Exit::Screen(ending.exit_code()))
 }
 

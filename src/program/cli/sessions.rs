@@ -31,7 +31,7 @@ pub(super) fn files(flags: &Flags) -> Result<SessionFiles, String> {
 }
 
 fn list(files: &SessionFiles, args: &SessionsArgs) -> Result<String, String> {
-    let found = files.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
+    let found = files.list().map_err(|error| format!("cannot list the sessions: {error}"))?;
     let mut outlines = Vec::new();
     for file in &found {
         match Outline::of(file) {
@@ -95,12 +95,12 @@ fn remove(files: &SessionFiles, id: &str) -> Result<String, String> {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             Err(format!("{}; end that first", file.written_elsewhere()))
         }
-        Err(error) => Err(format!("session {} cannot be removed: {error}", file.session)),
+        Err(error) => Err(format!("cannot remove session {}: {error}", file.session)),
     }
 }
 
 fn prune(files: &SessionFiles, older: Option<u32>, above: Option<u64>) -> Result<String, String> {
-    let unlisted = |error: io::Error| format!("the sessions cannot be listed: {error}");
+    let unlisted = |error: io::Error| format!("cannot list the sessions: {error}");
     let mut removed = match older {
         Some(days) => files.prune(days).map_err(unlisted)?,
         None => 0,

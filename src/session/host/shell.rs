@@ -80,7 +80,7 @@ impl Shell {
         };
         let _entered = self.runtime.enter();
         let running =
-            self.spawner.start_unconfined(&job).map_err(|error| format!("the shell cannot be started: {error}"))?;
+            self.spawner.start_unconfined(&job).map_err(|error| format!("cannot start the shell: {error}"))?;
         let outputs = self.outputs.as_ref().and_then(Weak::upgrade);
         let new = UserLine { agent: to.clone(), line: line.to_owned(), running, outputs };
         let (id, end) = self.jobs.start_line(new);

@@ -178,7 +178,7 @@ impl Worker {
 
     /// Tells what happened in an earlier process, no faster than it is taken; returns what the session goes on with.
     async fn take_up(&self, mut earlier: Box<dyn Earlier>) -> Result<Resumed, StartError> {
-        let unreadable = |error: String| StartError::Failed(format!("the session cannot be read: {error}"));
+        let unreadable = |error: String| StartError::Failed(format!("cannot read the session: {error}"));
         loop {
             let read = tokio::task::spawn_blocking(move || {
                 let events = earlier.events();

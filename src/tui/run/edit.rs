@@ -57,7 +57,7 @@ impl Screen<'_> {
         let outside = self.core.outside.clone().ok_or("there is no editor here")?;
         let editor = outside.editor()?;
         let (directory, file) =
-            write(subject, text).map_err(|error| format!("the text cannot be written for the editor: {error}"))?;
+            write(subject, text).map_err(|error| format!("cannot write the text for the editor: {error}"))?;
         self.reader.pause();
         self.terminal.lend();
         match outside.edit(&editor, &file) {

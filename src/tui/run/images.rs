@@ -28,7 +28,7 @@ pub fn read(path: &str, cwd: &Path, home: Option<&Path>) -> Result<FittedImage, 
 /// # Errors
 /// Why it cannot be attached, in one sentence.
 pub fn of_clipboard(outside: Option<&dyn Outside>) -> Result<FittedImage, String> {
-    let outside = outside.ok_or("the clipboard cannot be read here")?;
+    let outside = outside.ok_or("cannot read the clipboard here")?;
     FittedImage::new("clipboard", &outside.clipboard_image()?)
 }
 

@@ -58,7 +58,7 @@ pub fn search(state: Option<&Path>, words: &str) -> Result<Vec<ListChoice>, Stri
 
 fn listed(state: Option<&Path>) -> Result<Vec<SessionFile>, String> {
     let state = state.ok_or("no session is saved: there is no directory for them")?;
-    SessionFiles::within(state).list().map_err(|error| format!("the sessions cannot be listed: {error}"))
+    SessionFiles::within(state).list().map_err(|error| format!("cannot list the sessions: {error}"))
 }
 
 fn hit_row(hit: Hit, directory: &str, word: &str) -> ListChoice {
@@ -96,7 +96,7 @@ pub fn recorded(state: Option<&Path>, own: Option<&str>, wanted: SessionPlace) -
     } else {
         RecordedSource::Other(file.header().map(|header| facts_of(&header)).unwrap_or_default())
     };
-    let steps = file.records().and_then(steps_of).map_err(|error| format!("the session cannot be read: {error}"))?;
+    let steps = file.records().and_then(steps_of).map_err(|error| format!("cannot read the session: {error}"))?;
     Ok(Recorded { steps, source, place })
 }
 
@@ -109,7 +109,7 @@ pub fn compared(state: Option<&Path>, names: &[String; 2]) -> Result<ComparedTab
     let files = SessionFiles::within(state);
     let read = |name: &String| {
         let file = files.find(name)?;
-        let records = file.read().map_err(|error| format!("session {name} cannot be read: {error}"))?.records;
+        let records = file.read().map_err(|error| format!("cannot read session {name}: {error}"))?.records;
         Ok::<_, String>((file.session.to_string(), records))
     };
     let [first, second] = names;

@@ -70,10 +70,13 @@ fn a_permission_decision_and_the_older_decision_are_both_read_and_the_stricter_h
 #[test]
 fn json_with_wrong_types_and_unknown_words_changes_nothing_and_says_what_is_wrong() {
     for (output, words) in [
-        (json!({ "decision": 3 }), "its output cannot be read: `decision` is no text"),
+        (json!({ "decision": 3 }), "`decision` in its output must be a string"),
         (json!({ "continue": "no" }), "`continue` is neither true nor false"),
-        (json!({ "hookSpecificOutput": [1, 2] }), "its output cannot be read: `hookSpecificOutput` is no object"),
-        (json!({ "hookSpecificOutput": { "additionalContext": [] } }), "its output cannot be read"),
+        (json!({ "hookSpecificOutput": [1, 2] }), "`hookSpecificOutput` in its output must be an object"),
+        (
+            json!({ "hookSpecificOutput": { "additionalContext": [] } }),
+            "`additionalContext` in its output must be a string",
+        ),
         (json!({ "decision": "maybe" }), "the decision \"maybe\" is unknown"),
         (json!({ "hookSpecificOutput": { "hookEventName": "Stop" } }), "it answers for \"Stop\""),
     ] {
@@ -157,7 +160,7 @@ fn an_allow_among_other_output_allows_nothing_and_takes_back_no_deny() {
     let allow = r#"{"permissionDecision":"allow"}"#;
     let said = read_output(HookEvent::PreToolUse, 0, &format!("looking at: rm\n{allow}"), "");
     assert_eq!(said.outcome, HookOutcome::Done);
-    assert!(said.words.unwrap().starts_with("it allows the call among other output"));
+    assert!(said.words.unwrap().starts_with("its allow does not count"));
     let said = read_output(HookEvent::PreToolUse, 0, &format!("{{\"decision\":\"block\"}}\n{allow}"), "");
     assert_eq!(said.outcome, HookOutcome::Blocked);
 }

@@ -71,11 +71,11 @@ fn what_is_not_run_says_why_in_one_line_and_leaves_the_rest_in_place() {
     assert!(line.starts_with("settings.json: hooks that are not run: "), "{line}");
     for part in [
         "TeammateIdle (this event is not known here)",
-        "PreToolUse (the matcher \"Bash(\" is no regular expression",
-        "PreToolUse (its matcher is no text)",
-        "PreToolUse (an entry is no object)",
-        "PreToolUse (type \"prompt\"; only commands are run)",
-        "Stop (it is no list)",
+        "PreToolUse (the matcher \"Bash(\" is not a valid regular expression",
+        "PreToolUse (its matcher must be a string)",
+        "PreToolUse (an entry must be an object)",
+        "PreToolUse (type \"prompt\"; Steersman runs only commands)",
+        "Stop (it must be a list)",
     ] {
         assert!(line.contains(part), "{part} is missing in {line}");
     }
@@ -87,23 +87,23 @@ fn a_hook_that_cannot_be_run_as_it_is_meant_is_not_run_at_all() {
     for (hook, why) in [
         (json!({ "type": "command" }), "it has no command"),
         (json!({ "type": "command", "command": " " }), "its command is empty"),
-        (json!({ "type": "command", "command": 3 }), "its command is no text"),
+        (json!({ "type": "command", "command": 3 }), "its command must be a string"),
         (json!({ "command": "x" }), "it has no type"),
         (
             json!({ "type": "command", "command": "x", "if": "Bush(git *)" }),
-            "its condition `if` is no rule: \"Bush(git *)\"",
+            "its condition `if` must be a rule: \"Bush(git *)\"",
         ),
-        (json!({ "type": "command", "command": "x", "if": 3 }), "its if is no text"),
+        (json!({ "type": "command", "command": "x", "if": 3 }), "its if must be a string"),
         (
             json!({ "type": "command", "command": "x", "asyncRewake": true }),
-            "it would wake the agent, which only you do",
+            "it would wake the agent; only you can do that",
         ),
         (json!({ "type": "command", "command": "x", "shell": "powershell" }), "its shell is \"powershell\""),
-        (json!({ "type": "command", "command": "x", "timeout": "5" }), "its time-out is no number of seconds"),
-        (json!({ "type": "command", "command": "x", "timeout": -1 }), "its time-out is no number of seconds"),
+        (json!({ "type": "command", "command": "x", "timeout": "5" }), "its timeout must be a number of seconds"),
+        (json!({ "type": "command", "command": "x", "timeout": -1 }), "its timeout must be a number of seconds"),
         (json!({ "type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/x" }), "it names the directory of a plugin"),
-        (json!({ "type": "command", "command": "x", "args": [1] }), "an argument is no text"),
-        (json!("x"), "a hook is no object"),
+        (json!({ "type": "command", "command": "x", "args": [1] }), "each argument must be a string"),
+        (json!("x"), "a hook must be an object"),
     ] {
         let file = one("PreToolUse", &hook);
         assert!(file.hooks.is_empty(), "{hook}");
@@ -132,7 +132,7 @@ fn a_condition_is_a_rule_that_the_call_must_match() {
     assert!(matches("mcp__db__*", "mcp__db__query", json!({})) && !matches("mcp__db", "mcp__dbs__query", json!({})));
     // Nothing that is about no call can match one.
     let hook = json!({ "type": "command", "command": "x", "if": "Bash" });
-    assert_eq!(one("Stop", &hook).faults, ["Stop (it has a condition `if`, and the event is about no call)"]);
+    assert_eq!(one("Stop", &hook).faults, ["Stop (`if` needs an event about a call)"]);
     assert_eq!(one("PreToolUse", &hook).hooks.len(), 1);
 }
 
@@ -141,8 +141,8 @@ fn files_that_are_none_run_nothing() {
     for text in ["", "[]", "{", "3", "{\"hooks\": null}", "{}"] {
         assert!(read(text).hooks.is_empty(), "{text}");
     }
-    assert!(read("{").fault_line("f").unwrap().contains("the file is no JSON"));
-    assert_eq!(read("{\"hooks\": []}").faults, ["all (`hooks` is no object)"]);
+    assert!(read("{").fault_line("f").unwrap().contains("the file is not valid JSON"));
+    assert_eq!(read("{\"hooks\": []}").faults, ["all (`hooks` must be an object)"]);
     let off =
         "{\"disableAllHooks\": true, \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\":\"command\",\"command\":\"x\"}]}]}}";
     assert_eq!((read(off).hooks.len(), read(off).faults), (0, vec!["all (the file has disableAllHooks)".to_owned()]));

@@ -85,7 +85,7 @@ async fn only_the_calls_that_the_hook_is_for_are_stopped_and_the_model_reads_why
     assert_eq!(at("read").await, None);
     let why = at("bash").await.unwrap();
     assert!(
-        why.contains("hooks.json (PreToolUse: it has no type)") && why.contains("calls of Bash are stopped"),
+        why.contains("hooks.json (PreToolUse: it has no type)") && why.contains("It blocks calls of Bash"),
         "{why}"
     );
     assert!(GuardedHooks::over(None, Vec::new()).is_none());
@@ -110,7 +110,7 @@ async fn every_start_names_them_and_the_screen_asks_once_whether_to_go_on_withou
     let fault = "~/.config/steersman/hooks.json (PreToolUse: it has no type)";
     let (stopped, asked, notes) = start(&home, FrontEnd::Exec, Answer::Once).await;
     assert_eq!((stopped, asked.len()), (vec!["calls of Bash".to_owned()], 0));
-    assert!(notes[0].starts_with(&format!("{fault}: calls of Bash are stopped")), "{notes:?}");
+    assert!(notes[0].starts_with(&format!("{fault}: Steersman blocks calls of Bash")), "{notes:?}");
     assert!(notes[0].ends_with("--without-broken-hooks"), "{notes:?}");
     let (stopped, asked, notes) = start(&home, FrontEnd::Screen, Answer::No(None)).await;
     assert_eq!((stopped.len(), asked.len(), notes.len()), (1, 1, 1));
@@ -120,7 +120,7 @@ async fn every_start_names_them_and_the_screen_asks_once_whether_to_go_on_withou
     for front in [FrontEnd::Screen, FrontEnd::Exec] {
         let (stopped, asked, notes) = start(&home, front, Answer::No(None)).await;
         assert_eq!((stopped.len(), asked.len()), (0, 0), "it is asked once");
-        assert_eq!(notes, [format!("{fault}: you go on without this hook")]);
+        assert_eq!(notes, [format!("{fault}: you chose to go on without this hook")]);
     }
     home.put(".config/steersman/hooks.json", "{");
     assert_eq!(start(&home, FrontEnd::Exec, Answer::Once).await.0, ["all calls"], "it has changed");
@@ -166,11 +166,11 @@ fn exec_does_not_run_what_a_hook_may_forbid_that_it_cannot_read() {
         (stdout(&output), stderr(&output))
     };
     let (out, err) = run(&[]);
-    assert!(out.contains("the hook before it cannot be read"), "{out}");
-    assert!(err.contains("~/.config/steersman/hooks.json (the file is no JSON: trailing comma"), "{err}");
+    assert!(out.contains("Steersman cannot read the hook that guards this call"), "{out}");
+    assert!(err.contains("~/.config/steersman/hooks.json (the file is not valid JSON: trailing comma"), "{err}");
     let (out, err) = run(&["--without-broken-hooks"]);
-    assert!(!out.contains("cannot be read: "), "{out}");
-    assert!(err.contains("you go on without this hook"), "{err}");
+    assert!(!out.contains("cannot read the hook"), "{out}");
+    assert!(err.contains("you chose to go on without this hook"), "{err}");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn the_list_of_hooks_says_which_calls_are_stopped() {
     let program =
         Program::new().args(["hooks"]).file(".config/steersman/hooks.json", "{\"hooks\": {\"PreTooluse\": [3]}}");
     let list = stdout(&program.output());
-    assert!(list.contains("all calls: its calls are stopped until it is mended"), "{list}");
+    assert!(list.contains("all calls: Steersman blocks its calls until you fix it"), "{list}");
 }
 
 /// Hooks that can be read are asked as before.

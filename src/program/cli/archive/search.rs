@@ -28,7 +28,7 @@ pub struct SearchArgs {
 /// Prints what was found, in lines or as JSON.
 pub(super) fn run(files: &SessionFiles, args: &SearchArgs) -> Result<Exit, String> {
     let words = SearchQuery::new(&args.words)?;
-    let all = files.list().map_err(|error| format!("the sessions cannot be listed: {error}"))?;
+    let all = files.list().map_err(|error| format!("cannot list the sessions: {error}"))?;
     // What a program reads is whole; what is printed says that there is more.
     let most = if args.json { usize::MAX } else { args.most.saturating_add(1) };
     let found = search(&all, &words, most);

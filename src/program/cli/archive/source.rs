@@ -52,7 +52,7 @@ fn records(files: &SessionFiles, name: &str) -> Result<Records<File>, String> {
 
 /// Says that a session cannot be read.
 pub(super) fn unreadable(name: &str, error: &io::Error) -> String {
-    format!("session {} cannot be read: {error}", visible_line(name))
+    format!("cannot read session {}: {error}", visible_line(name))
 }
 
 fn no_journal(name: &str) -> String {

@@ -61,7 +61,7 @@ async fn check(flags: &Flags, report: &mut Report) {
             if connection::check(&http, server, report).await {
                 model::check_server(&http, server, key, report).await;
             } else {
-                report.skipped("models, reply, tool call", "the server cannot be reached");
+                report.skipped("models, reply, tool call", "cannot reach the server");
             }
         }
     }

@@ -72,12 +72,12 @@ pub async fn broken_guards(
     let (mut without, mut stopping): (Vec<_>, Vec<_>) = found.into_iter().partition(is_declined);
     if front == FrontEnd::Screen && !stopping.is_empty() {
         let mut detail = QuestionText::default();
-        detail.part("What cannot be read may be a hook that forbids calls:");
+        detail.part("Steersman cannot read this. It may be a hook that forbids calls:");
         for guard in &stopping {
             detail.quote(&format!("{}: {}", guard.fault(), guard.calls()));
         }
-        detail.part("Yes: these calls run without it, also in later sessions, until what stands there changes.");
-        detail.part("No: they are stopped in this session; mend the file and start again.");
+        detail.part("Yes: these calls run without it, in later sessions too, until the file changes.");
+        detail.part("No: this session blocks them. Fix the file and start again.");
         let title = format!("go on without {} that cannot be read?", count(stopping.len(), "hook"));
         if approvals.ask_plain(title, detail).await == PlainAnswer::Yes {
             let hashes = stopping.iter().map(|guard| guard.hash.clone()).collect();
@@ -87,11 +87,11 @@ pub async fn broken_guards(
             without.append(&mut stopping);
         }
     }
-    notes.extend(without.iter().map(|guard| format!("{}: you go on without this hook", guard.fault())));
+    notes.extend(without.iter().map(|guard| format!("{}: you chose to go on without this hook", guard.fault())));
     let how = match front {
-        FrontEnd::Screen => "mend the file and start again",
-        FrontEnd::Exec => "mend the file, start steersman once and go on without it, or give --without-broken-hooks",
+        FrontEnd::Screen => "fix the file and start again",
+        FrontEnd::Exec => "fix the file, start steersman once and go on without it, or give --without-broken-hooks",
     };
-    notes.extend(stopping.iter().map(|guard| format!("{}: {} are stopped; {how}", guard.fault(), guard.calls())));
+    notes.extend(stopping.iter().map(|guard| format!("{}: Steersman blocks {}; {how}", guard.fault(), guard.calls())));
     stopping
 }

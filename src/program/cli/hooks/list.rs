@@ -47,7 +47,11 @@ fn rows(flags: &Flags) -> Result<String, String> {
     let record = HookRecord::at(start.places.state.as_deref());
     for guard in broken_of_user(&search) {
         let is_declined = record.as_ref().is_some_and(|r| r.decision(&guard.hash) == Some(HookDecision::Declined));
-        let what = if is_declined { "you go on without this hook" } else { "its calls are stopped until it is mended" };
+        let what = if is_declined {
+            "you chose to go on without this hook"
+        } else {
+            "Steersman blocks its calls until you fix it"
+        };
         let _ = writeln!(text, "{}: {}: {what}", guard.fault(), guard.calls());
     }
     Ok(text)

@@ -78,7 +78,7 @@ pub fn read_file(shown: &str, path: &Path, text: &str) -> HookFile {
     match toml::from_str::<Value>(text) {
         Ok(value) => read_value(shown, &value),
         Err(error) if text.contains("hook") => {
-            HookFile::unreadable(shown, text, &format!("the file is no TOML: {}", error.message()))
+            HookFile::unreadable(shown, text, &format!("the file is not valid TOML: {}", error.message()))
         }
         // What is wrong in another part of the file is not for here.
         Err(_) => HookFile::default(),

@@ -60,7 +60,7 @@ pub(super) fn log_out(flags: &Flags, name: &str) -> Result<Exit, String> {
     let start = super::started(flags, &mut notes)?;
     let servers = with_runtime(super::servers(&start, &mut notes))?;
     let server = servers.get(name).ok_or_else(|| format!("there is no server {name}"))?;
-    let had_one = server.login().log_out().map_err(|error| format!("the login cannot be removed: {error}"))?;
+    let had_one = server.login().log_out().map_err(|error| format!("cannot remove the login: {error}"))?;
     say(&if had_one { format!("removed the login at {name}") } else { format!("there is no login at {name}") });
     Ok(Exit::Done)
 }

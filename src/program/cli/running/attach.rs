@@ -44,7 +44,7 @@ fn attach(flags: &Flags, args: &AttachArgs) -> Result<Exit, String> {
     } else {
         steersman_tui::run(options, &client)
     };
-    let ending = ending.map_err(|error| format!("the screen cannot be shown: {error}"))?;
+    let ending = ending.map_err(|error| format!("cannot show the screen: {error}"))?;
     if ending == Ending::Quit && welcome.is_served {
         client.end_session();
     }

@@ -29,7 +29,7 @@ pub(super) fn running(flags: &Flags) -> Result<Vec<RunningSession>, String> {
     let mut paths = BTreeSet::new();
     for directory in places(flags)?.0.sockets {
         let listed = Sockets::within(directory).list();
-        paths.extend(listed.map_err(|error| format!("the sessions that run cannot be listed: {error}"))?);
+        paths.extend(listed.map_err(|error| format!("cannot list the running sessions: {error}"))?);
     }
     let mut found = Vec::new();
     for path in paths {
