@@ -107,7 +107,6 @@ pub struct ObservedEvent<'a> {
 
 /// Data that a kind of event has beyond the event itself.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub enum EventPayload {
     /// For `agent_start`: the messages that start the turn, with blank lines between them.
     Input(String),
@@ -121,7 +120,6 @@ pub enum EventPayload {
 
 /// The loop that an event comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum EventSource {
     /// The agent's own.
     Agent,

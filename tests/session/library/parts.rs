@@ -99,7 +99,7 @@ async fn a_tool_for_sub_agents_and_the_clean_up_are_set_on_the_builder() {
 
 #[tokio::test]
 async fn a_persona_has_its_own_model_and_temperature() {
-    let asked: Arc<Mutex<Vec<(String, Option<f64>)>>> = Arc::default();
+    let asked = Arc::new(Mutex::new(Vec::<(String, Option<f64>)>::new()));
     let log = Arc::clone(&asked);
     let script = Mutex::new(vec!["Done.", "Hills."]);
     let provider = FnProvider::new(move |request| {
