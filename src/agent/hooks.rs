@@ -62,6 +62,8 @@ pub enum HookPoint<'a> {
     Question(&'a ToolCall),
     /// The user is asked something, in these words.
     Notification(&'a str),
+    /// The agent has waited for a text of the user for a while.
+    Idle,
     /// Behind a call that ended without an error; with its result.
     AfterCall(&'a ToolCall, &'a str),
     /// Behind a call that failed; with its error.
@@ -266,6 +268,20 @@ impl Agent {
             HookAnswer { permission: Some(CallPermission::Allow), .. } => self.tree.approvals.allow_asked(id),
             _ => {}
         }
+    }
+
+    /// Returns whether there are hooks.
+    pub fn has_hooks(&self) -> bool {
+        self.tree.hooks.is_some()
+    }
+
+    /// Returns the run of the hooks for a wait for the user, which decide nothing; `None` without hooks.
+    pub fn idle_hooks(&self) -> Option<BoxFuture<'static, ()>> {
+        let (hooks, listeners, id) = (self.tree.hooks.clone()?, self.listeners.clone(), self.id.clone());
+        Some(Box::pin(async move {
+            let emit = |event| listeners.emit(event);
+            hooks.at(&id, HookPoint::Idle, &emit).await;
+        }))
     }
 
     /// Runs the hooks for the end of the session, also after a stop.

@@ -8,6 +8,8 @@ pub const HOOK_TIME: Duration = Duration::from_mins(1);
 pub const HOOK_MOST_TIME: Duration = Duration::from_mins(10);
 /// How long the end of a session waits for its hooks.
 pub const HOOK_END_TIME: Duration = Duration::from_millis(1_500);
+/// How long the agent waits for the user before hooks are told.
+pub const HOOK_IDLE_TIME: Duration = Duration::from_mins(1);
 /// Longest output of a hook, bytes; one that prints more is ended, and nothing comes of it.
 pub const HOOK_OUTPUT_BYTES: usize = 256 * 1024;
 /// Most of its error output that is read, bytes.

@@ -257,6 +257,7 @@ fn call_of<'a>(point: &HookPoint<'a>) -> Option<&'a ToolCall> {
         HookPoint::Session(_)
         | HookPoint::Prompt(_)
         | HookPoint::Notification(_)
+        | HookPoint::Idle
         | HookPoint::BeforeCompaction(_)
         | HookPoint::Spawned
         | HookPoint::Answered { .. }

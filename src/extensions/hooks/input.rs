@@ -13,6 +13,7 @@ use steersman_base::mode::Mode;
 
 /// What a notification about a question is called.
 const PERMISSION_PROMPT: &str = "permission_prompt";
+const IDLE_PROMPT: &str = "idle_prompt";
 
 pub(super) fn event_of(point: &HookPoint<'_>, agent: &AgentId) -> HookEvent {
     match point {
@@ -20,7 +21,7 @@ pub(super) fn event_of(point: &HookPoint<'_>, agent: &AgentId) -> HookEvent {
         HookPoint::Prompt(_) => HookEvent::UserPromptSubmit,
         HookPoint::BeforeCall(_) => HookEvent::PreToolUse,
         HookPoint::Question(_) => HookEvent::PermissionRequest,
-        HookPoint::Notification(_) => HookEvent::Notification,
+        HookPoint::Notification(_) | HookPoint::Idle => HookEvent::Notification,
         HookPoint::AfterCall(..) => HookEvent::PostToolUse,
         HookPoint::FailedCall(..) => HookEvent::PostToolUseFailure,
         HookPoint::Spawned => HookEvent::SubagentStart,
@@ -41,6 +42,7 @@ pub(super) fn subjects<'a>(point: &HookPoint<'a>, agent: &'a AgentId) -> Vec<&'a
         | HookPoint::AfterCall(call, _)
         | HookPoint::FailedCall(call, _) => names_of_tool(&call.name),
         HookPoint::Notification(_) => vec![PERMISSION_PROMPT],
+        HookPoint::Idle => vec![IDLE_PROMPT],
         HookPoint::BeforeCompaction(cause) => vec![trigger(*cause)],
         HookPoint::Spawned | HookPoint::Answered { .. } => vec![persona(agent)],
         HookPoint::Ended(end) => vec![reason(*end)],
@@ -67,6 +69,10 @@ pub(super) fn input(point: &HookPoint<'_>, agent: &AgentId, mode: Mode, session:
         HookPoint::Notification(message) => {
             put("message", (*message).into());
             put("notification_type", PERMISSION_PROMPT.into());
+        }
+        HookPoint::Idle => {
+            put("message", "The agent is waiting for your input".into());
+            put("notification_type", IDLE_PROMPT.into());
         }
         HookPoint::BeforeCall(call)
         | HookPoint::Question(call)

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 use steersman_agent::Agent;
 use steersman_base::error::RunError;
@@ -113,6 +114,9 @@ impl TurnLoop {
             say_pending();
         }
         let mut last = LastRun::None;
+        // From the end of a turn on, until hooks were told or the next begins.
+        let mut idle_at: Option<Instant> = None;
+        let has_hooks = agent.has_hooks();
         let mut is_ending = false;
         while !is_ending {
             let BetweenTurns { is_reset, first } = side.between_turns(&mut agent);
@@ -124,6 +128,11 @@ impl TurnLoop {
                 self.state.send_replace(idle);
                 tokio::select! {
                     () = self.end.notified() => break,
+                    () = at(idle_at), if !side.runs() => {
+                        idle_at = None;
+                        // What they do delays no text.
+                        agent.idle_hooks().map(tokio::spawn);
+                    }
                     () = changed.notified() => say_pending(),
                     () = queue.keep_time() => {}
                     () = jobs.next() => {}
@@ -154,6 +163,7 @@ impl TurnLoop {
             if first == Some(FirstWork::Compact) {
                 continue;
             }
+            idle_at = has_hooks.then(|| Instant::now() + limits::HOOK_IDLE_TIME);
             last = match result {
                 Ok(is_done) => {
                     if !is_done {
@@ -172,6 +182,14 @@ impl TurnLoop {
         let _ = tokio::time::timeout(limits::HOOK_END_TIME, agent.run_end_hooks()).await;
         agent.close();
         agent
+    }
+}
+
+/// Waits until this time; without one for ever.
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }
 

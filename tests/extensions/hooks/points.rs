@@ -54,6 +54,7 @@ impl LoopHooks for PlayedHooks {
             HookPoint::BeforeCall(call) => format!("before {}", call.name),
             HookPoint::AfterCall(call, result) => format!("after {}: {result}", call.name),
             HookPoint::Question(call) => format!("question {}", call.name),
+            HookPoint::Idle => "idle".to_owned(),
             HookPoint::Notification(text) => format!("notification {text}"),
             HookPoint::FailedCall(call, error) => format!("failed {}: {error}", call.name),
             HookPoint::Spawned => format!("spawned {agent}"),

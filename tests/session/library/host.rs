@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use steersman_agent::Agent;
+use futures_util::future::BoxFuture;
 use steersman_agent::subagent::{Persona, SubAgents, TempWorkspace};
+use steersman_agent::{Agent, HookAnswer, HookPoint, LoopHooks};
 use steersman_base::error::{BuildError, Refused};
 use steersman_base::event::{Delivery, Event};
 use steersman_base::id::AgentId;
+use steersman_base::limits;
 use steersman_base::message::Message;
 use steersman_core::control::{Controls, Crew};
 use steersman_core::provider::{Played, ScriptedProvider};
@@ -31,6 +33,54 @@ fn scripted(script: impl IntoIterator<Item = Played>) -> Arc<ScriptedProvider> {
 
 fn texts(running: &RunningAgent) -> Vec<String> {
     running.pending().into_iter().flat_map(|(_, entries)| entries).map(|entry| entry.text).collect()
+}
+
+/// Hooks that count the points that matter here.
+#[derive(Default)]
+struct Waits(std::sync::Mutex<Vec<&'static str>>);
+
+impl Waits {
+    fn heard(&self) -> Vec<&'static str> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl LoopHooks for Waits {
+    fn at<'a>(
+        &'a self,
+        _: &'a AgentId,
+        point: HookPoint<'a>,
+        _: &'a (dyn Fn(Event) + Send + Sync),
+    ) -> BoxFuture<'a, HookAnswer> {
+        let heard = match point {
+            HookPoint::Idle => Some("idle"),
+            HookPoint::Prompt(_) => Some("prompt"),
+            _ => None,
+        };
+        self.0.lock().unwrap().extend(heard);
+        Box::pin(async { HookAnswer::default() })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn hooks_hear_once_after_each_turn_that_the_agent_waits_for_the_user() {
+    let (hooks, controls) = (Arc::new(Waits::default()), Controls::default());
+    let model = scripted([Played::text("One."), Played::text("Two.")]);
+    let agent = Agent::with_provider(model, "Be brief.").hooks(Some(hooks.clone())).controls(controls.clone());
+    let mut running = host::run(agent.await.unwrap(), controls).unwrap();
+    // Nobody waits for an answer to what was never sent.
+    tokio::time::sleep(limits::HOOK_IDLE_TIME * 3).await;
+    assert_eq!(hooks.heard(), [""; 0]);
+    running.send("Go.").unwrap();
+    running.settled().await.unwrap();
+    tokio::time::sleep(limits::HOOK_IDLE_TIME / 2).await;
+    assert_eq!(hooks.heard(), ["prompt"]);
+    tokio::time::sleep(limits::HOOK_IDLE_TIME * 3).await;
+    assert_eq!(hooks.heard(), ["prompt", "idle"]);
+    running.send("Go on.").unwrap();
+    running.settled().await.unwrap();
+    tokio::time::sleep(limits::HOOK_IDLE_TIME * 2).await;
+    assert_eq!(hooks.heard(), ["prompt", "idle", "prompt", "idle"]);
 }
 
 #[tokio::test]
