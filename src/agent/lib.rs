@@ -102,6 +102,7 @@ pub use instruction_files::INSTRUCTION_FILE;
 pub use last_turn::LastTurn;
 pub use model_choice::{ChosenModel, ModelChoice};
 pub use output_schema::{OutputSchema, StructuredAnswer};
+pub use questions::event as question_event;
 pub use subscribe::{EventKind, EventPayload, EventSource, ObservedEvent};
 pub use synthesizer::{SYSTEM_PROMPT as SYNTHESIZER_PROMPT, build_prompt as synthesizer_prompt};
 pub use think::think;

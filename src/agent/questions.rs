@@ -4,7 +4,7 @@ use steersman_base::event::Event;
 use steersman_core::approval::{Answer, ApprovalRecord};
 
 /// Returns the event that records what was asked or answered.
-pub(super) fn event(record: ApprovalRecord) -> Event {
+pub fn event(record: ApprovalRecord) -> Event {
     match record {
         ApprovalRecord::Asked(request) => {
             let rule = request.rule.map(|rule| rule.text);

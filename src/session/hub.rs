@@ -201,6 +201,8 @@ fn marks(request: &Request) -> fn(&Member) {
         | Request::Rules { .. }
         | Request::Servers { .. }
         | Request::Prompt { .. }
+        | Request::Fill { .. }
+        | Request::StopFill
         | Request::SetBudget { .. }
         | Request::Compact { .. }
         | Request::SwitchModel { .. }

@@ -71,6 +71,7 @@ impl RecordedClient {
             Request::Rules { .. } => Reply::Rules(vec![why]),
             Request::Servers { .. } => Reply::Servers { failed: None, servers: Vec::new() },
             Request::Prompt { server, prompt, .. } => Reply::Prompt { server, prompt, outcome: Err(why) },
+            Request::Fill { call } => Reply::Filled { call, outcome: Err(why) },
             Request::SetBudget { .. }
             | Request::Compact { .. }
             | Request::SwitchModel { .. }
@@ -83,7 +84,7 @@ impl RecordedClient {
                 return None;
             }
             Request::ReadImage { digest } => Reply::Image { digest, image: None },
-            Request::UserLeft | Request::CheckImages | Request::KeepDrafts { .. } => return None,
+            Request::UserLeft | Request::CheckImages | Request::KeepDrafts { .. } | Request::StopFill => return None,
         })
     }
 }

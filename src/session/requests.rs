@@ -171,6 +171,14 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
         Request::Rules { request } => answers::rules(handle, request),
         Request::Servers { request } => answers::servers(handle, request),
         Request::Prompt { server, prompt, words } => answers::prompt(handle, server, prompt, &words),
+        Request::Fill { call } => {
+            let outcome = handle.fill(&call, sender);
+            Reply::Filled { call, outcome }
+        }
+        Request::StopFill => {
+            handle.stop_fills(|by| *by == sender);
+            return None;
+        }
         Request::SetBudget { limits } => {
             handle.budget().set_max_cost(limits.max_cost);
             handle.budget().set_max_tokens(limits.max_tokens);

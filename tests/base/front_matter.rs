@@ -131,7 +131,7 @@ proptest! {
     #[test]
     fn no_template_is_too_odd_to_be_filled_in(text in "[$A-Z1\\[\\]!`. üa\n]{0,40}", words in "[\"' aü$1]{0,12}") {
         let (name, source, hint, description) = ("x".to_owned(), String::new(), String::new(), String::new());
-        let template = PromptTemplate { name, kind: TemplateKind::Command, source, hint, description, text };
+        let template = PromptTemplate { name, kind: TemplateKind::Command, source, hint, description, text, allowed: Vec::new() };
         let _ = template.fill(&words);
     }
 }

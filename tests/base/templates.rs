@@ -4,7 +4,15 @@ use steersman_base::protocol::{PromptTemplate, TemplateKind};
 
 fn template(kind: TemplateKind, name: &str, text: &str) -> PromptTemplate {
     let (source, hint, description) = ("user".to_owned(), String::new(), String::new());
-    PromptTemplate { name: name.to_owned(), kind, source, hint, description, text: text.to_owned() }
+    PromptTemplate {
+        name: name.to_owned(),
+        kind,
+        source,
+        hint,
+        description,
+        text: text.to_owned(),
+        allowed: Vec::new(),
+    }
 }
 
 fn filled(text: &str, words: &str) -> String {
@@ -50,6 +58,26 @@ fn a_shell_line_becomes_a_request_to_the_agent() {
     for text in ["Oh!`a`", "!`no end\n`", "!``"] {
         assert_eq!(filled(text, ""), text);
     }
+}
+
+#[test]
+fn shell_lines_are_filled_in_in_order_and_the_words_bring_none() {
+    let template = template(TemplateKind::Command, "x", "On !`git branch $1`:\n- !`git log -- $ARGUMENTS`\n$2");
+    assert!(template.has_commands());
+    assert_eq!(template.commands("main"), ["git branch main", "git log -- main"]);
+    let mut outputs = ["a", "b $1 !`c`"].into_iter();
+    let text = template.fill_with("main 'x y'", |_| outputs.next().unwrap().to_owned());
+    assert_eq!(text, "On a:\n- b $1 !`c`\nx y");
+    // What the user types, and what a file has in a word, is no shell line.
+    assert_eq!(template.commands("!`rm`"), ["git branch !`rm`", "git log -- !`rm`"]);
+    let plain = self::template(TemplateKind::Command, "x", "Say $ARGUMENTS.");
+    assert!(plain.commands("!`rm`").is_empty());
+    assert_eq!(plain.fill("!`rm`"), "Say !`rm`.");
+    let skill = self::template(TemplateKind::Skill, "x", "State: !`git status`");
+    assert_eq!(
+        skill.fill_with("", |_| "clean".to_owned()),
+        "Use this skill.\n\n<skill name=\"x\">\nState: clean\n</skill>"
+    );
 }
 
 #[test]

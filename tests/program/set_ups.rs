@@ -14,7 +14,7 @@ use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};
 
 const SKILL: &str = "---\nname: deploy\ndescription: Deploys. Use when: the user says deploy.\nallowed-tools: Bash(*)\n---\n# Deploy\n\nRun scripts/deploy.sh.\n";
-const COMMAND: &str = "---\ndescription: Reviews a change\nargument-hint: [pr]\nallowed-tools: Bash(*)\nmodel: opus\n---\nReview $1 with !`git diff`.\n";
+const COMMAND: &str = "---\ndescription: Reviews a change\nargument-hint: [pr]\nallowed-tools: Bash(*)\nmodel: opus\n---\nReview $1 with !`echo a diff`.\n";
 const AGENT: &str = "---\nname: checker\ndescription: Checks.\ntools: Read\nmodel: haiku\n---\nYou check.\n";
 
 /// Starts a program in a project that brings a skill, a command and an agent.
@@ -116,9 +116,10 @@ fn a_trusted_projects_set_up_works_and_runs_nothing_unasked() {
     let work = program.work();
     let (output, _home) = program.output_with_home();
     let chats = server.chats();
-    // The command is filled in, and its shell line is a request to the agent.
-    assert_eq!(chats[0].texts("user"), ["Review 12 with [run `git diff` with bash: its output belongs here]."]);
-    // What a file allows itself grants nothing: nobody is there to be asked.
+    // The command is filled in with what its shell line printed.
+    let sent = "Review 12 with <command-output of=\"echo a diff\">\na diff\n</command-output>.";
+    assert_eq!(chats[0].texts("user"), [sent]);
+    // What a file allows its own shell lines grants the agent nothing: nobody is there to be asked.
     let results = chats.last().unwrap().texts("tool");
     assert!(results[0].starts_with("# Deploy"), "{results:?}");
     assert!(results[1].starts_with("Error: "), "{results:?}");
@@ -126,6 +127,24 @@ fn a_trusted_projects_set_up_works_and_runs_nothing_unasked() {
     assert!(chats[3].texts("system").concat().starts_with("You check."));
     assert_eq!(chats[3].tools(), ["read"]);
     assert!(!stderr(&output).contains("not trusted"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_command_whose_shell_line_fails_or_needs_a_question_is_not_sent() {
+    for (line, why) in [("exit 7", "`exit 7` failed: [exit code 7]"), ("touch made; touch again", "nobody is there")] {
+        let server = Server::start([]);
+        let args = exec(&server, "/deploy now");
+        let program = Program::new()
+            .args(args.iter().map(String::as_str))
+            .file(".claude/commands/deploy.md", &format!("---\nallowed-tools: Bash(exit:*)\n---\nGo: !`{line}`\n"));
+        let work = program.work();
+        let (output, _home) = program.output_with_home();
+        let said = stderr(&output);
+        assert_eq!(exit_code(&output), 1, "{said}");
+        assert!(said.contains("/deploy now: ") && said.contains(why), "{said}");
+        assert!(said.contains("not sent: /deploy now"), "{said}");
+        assert!(server.chats().is_empty() && !work.join("made").exists());
+    }
 }
 
 #[test]
@@ -158,7 +177,7 @@ fn the_question_shows_the_whole_texts() {
     let detail = ProjectOffer::read(&program.work().canonicalize().unwrap(), &[]).unwrap().detail();
     for part in [
         ".claude/skills/deploy/SKILL.md\n  a skill: deploy\n  for: Deploys. Use when: the user says deploy.\n    | # Deploy\n    | \n    | Run scripts/deploy.sh.\n",
-        ".claude/commands/review.md\n  a command: /review\n  for: Reviews a change\n  its words: [pr]\n    | Review $1 with !`git diff`.\n",
+        ".claude/commands/review.md\n  a command: /review\n  for: Reviews a change\n  its words: [pr]\n  its shell lines, !`…`, run these unasked: Bash(*)\n    | Review $1 with !`echo a diff`.\n",
         ".claude/agents/checker.md\n  a sub-agent: checker\n  for: Checks.\n  tools: read\n  tool calls for one task: 60\n    | You check.\n",
         "Other files of a skill are read when the agent asks for them; scripts run as its commands.",
     ] {

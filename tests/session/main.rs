@@ -10,6 +10,7 @@ mod conditions;
 mod crew;
 mod dialect_switch;
 mod exec_names;
+mod fills;
 mod host;
 mod journal;
 mod library;

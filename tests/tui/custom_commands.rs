@@ -2,7 +2,7 @@
 
 use steersman_base::assets;
 use steersman_base::event::Delivery;
-use steersman_base::protocol::{Notice, Post, PromptTemplate, TemplateKind};
+use steersman_base::protocol::{Notice, Post, PromptTemplate, Reply, Request, TemplateKind};
 use steersman_tui::msg::{Effect, Msg};
 
 use crate::support::stage::Stage;
@@ -10,13 +10,14 @@ use crate::support::stage::Stage;
 fn template(kind: TemplateKind, name: &str, hint: &str, text: &str) -> PromptTemplate {
     let description = format!("What {name} does");
     let (name, source, hint, text) = (name.to_owned(), "project · team".to_owned(), hint.to_owned(), text.to_owned());
-    PromptTemplate { name, kind, source, hint, description, text }
+    PromptTemplate { name, kind, source, hint, description, text, allowed: Vec::new() }
 }
 
 fn told(mut stage: Stage) -> Stage {
     stage.tell(Msg::Post(Post::Notice(Notice::Templates(vec![
         template(TemplateKind::Command, "review", "[pr]", "Review $1.\nBe brief."),
         template(TemplateKind::Command, "team:release", "", "Release."),
+        template(TemplateKind::Command, "state", "", "State: !`git status`\n$ARGUMENTS"),
         template(TemplateKind::Command, "help", "", "Never."),
         template(TemplateKind::Skill, "pdf", "", "Read it."),
     ]))));
@@ -158,6 +159,81 @@ fn the_line_output_sends_and_lists_them_too() {
     stage.line("/skill");
     let written = stage.written();
     assert!(written.contains("pdf (project · team): What pdf does"), "{written}");
+}
+
+/// Returns what the session was asked to fill in.
+fn fills(stage: &Stage) -> Vec<&str> {
+    let calls = stage.effects.iter();
+    calls
+        .filter_map(
+            |effect| if let Effect::Request(Request::Fill { call }) = effect { Some(call.as_str()) } else { None },
+        )
+        .collect()
+}
+
+fn filled_in(stage: &mut Stage, outcome: Result<&str, &str>) {
+    let outcome = outcome.map(str::to_owned).map_err(str::to_owned);
+    stage.tell(Msg::Post(Post::Reply(Reply::Filled { call: "/state now".to_owned(), outcome })));
+}
+
+#[test]
+fn a_command_with_shell_lines_stays_in_the_message_until_they_have_run() {
+    let mut stage = stage();
+    stage.keys("/state now<enter>");
+    assert_eq!((fills(&stage), texts(&stage)), (vec!["/state now"], Vec::new()));
+    assert_eq!(stage.app.message.text(), "/state now");
+    let screen = stage.screen();
+    assert!(screen.contains("→ /state: its shell lines run, then it is sent"), "{screen}");
+    assert!(screen.contains("Esc: stops its shell lines"), "{screen}");
+    // What is typed meanwhile is a text of its own.
+    stage.keys("more");
+    filled_in(&mut stage, Ok("State: clean\nnow"));
+    assert_eq!(texts(&stage), ["State: clean\nnow"]);
+    assert_eq!(stage.app.message.text(), "more");
+    assert_eq!(stage.remembered, ["/state now"]);
+}
+
+#[test]
+fn a_command_whose_shell_lines_fail_is_in_the_message_and_can_be_sent_again() {
+    let mut stage = stage();
+    stage.keys("/state now<enter>");
+    filled_in(&mut stage, Err("`git status`: the user declined this"));
+    assert!(stage.screen().contains("not sent: `git status`: the user declined this"), "{}", stage.screen());
+    assert_eq!(stage.app.message.text(), "/state now");
+    stage.keys("<enter>");
+    assert_eq!(fills(&stage).len(), 2);
+    filled_in(&mut stage, Ok("State: dirty"));
+    assert_eq!(texts(&stage), ["State: dirty"]);
+    assert!(stage.app.message.is_empty());
+    // A late answer sends nothing more.
+    filled_in(&mut stage, Ok("State: old"));
+    assert_eq!(texts(&stage).len(), 1);
+}
+
+#[test]
+fn esc_stops_the_shell_lines_and_nothing_else() {
+    let mut stage = stage();
+    stage.turn("");
+    stage.keys("/state now<enter>").later(5_000).keys("<esc>");
+    let stops = |request: &Request| stage.effects.contains(&Effect::Request(request.clone()));
+    assert!(stops(&Request::StopFill) && !stops(&Request::Stop));
+    filled_in(&mut stage, Err("stopped"));
+    assert_eq!(stage.app.message.text(), "/state now");
+    assert!(texts(&stage).is_empty());
+}
+
+#[test]
+fn the_line_output_waits_for_shell_lines_too_and_gives_the_line_back() {
+    let mut stage = told(Stage::in_lines());
+    stage.line("/state now");
+    assert_eq!(fills(&stage), ["/state now"]);
+    filled_in(&mut stage, Err("stopped"));
+    let written = stage.written();
+    assert!(written.contains("not sent: stopped"), "{written}");
+    stage.line("/back").line("");
+    assert_eq!(fills(&stage).len(), 2);
+    filled_in(&mut stage, Ok("State: clean"));
+    assert_eq!(texts(&stage), ["State: clean"]);
 }
 
 #[test]

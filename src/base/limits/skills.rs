@@ -1,5 +1,7 @@
 //! Limits of skills, custom commands, agent files and context files.
 
+use std::time::Duration;
+
 /// Members of the head of a file that are read.
 pub const FRONT_MATTER_FIELDS: usize = 100;
 /// Lines of one quoted text or list in such a head.
@@ -37,6 +39,20 @@ pub const SKILL_NAMES: usize = 20_000;
 pub const SKILL_ALL_BYTES: usize = 4 * 1024 * 1024;
 /// Most words of a command that have a place of their own (`$1` to `$9`).
 pub const COMMAND_PLACES: usize = 9;
+/// Shell lines of one template.
+pub const TEMPLATE_COMMANDS: usize = 20;
+/// Entries of `allowed-tools` of one template.
+pub const TEMPLATE_RULES: usize = 100;
+/// Output of a shell line that is shown where the line has failed, characters.
+pub const TEMPLATE_FAULT_CHARS: usize = 200;
+/// Plugins of one list, and parts that one plugin names.
+pub const PLUGINS_LISTED: usize = 1_000;
+/// What a line shows of an entry that cannot be read, characters.
+pub const PLUGIN_NAMED_CHARS: usize = 80;
+/// Longest time of the clone of a plugin.
+pub const PLUGIN_CLONE_TIME: Duration = Duration::from_mins(5);
+/// What is read of what git prints for it, bytes.
+pub const PLUGIN_CLONE_OUTPUT: u64 = 64 * 1024;
 /// Tool calls of one task of an agent file that does not say how many.
 pub const AGENT_FILE_STEPS: u32 = 60;
 

@@ -265,6 +265,13 @@ pub enum Reply {
         /// The text (untrusted), or one sentence.
         outcome: Result<String, String>,
     },
+    /// The text of a custom command or a skill whose shell lines have run, or why there is none.
+    Filled {
+        /// What was asked for.
+        call: String,
+        /// The text to send, with outputs in it (untrusted), or one sentence.
+        outcome: Result<String, String>,
+    },
     /// The limits are set.
     Budget(BudgetLimits),
 }

@@ -181,6 +181,13 @@ pub enum Request {
         /// What it is filled in with: a word for each argument, and for the last one everything that is left.
         words: String,
     },
+    /// Fill in a custom command or a skill whose text has shell lines, which run before anything is sent.
+    Fill {
+        /// What was typed: the command and the words behind it.
+        call: String,
+    },
+    /// Stop the shell lines of this client's [`Request::Fill`].
+    StopFill,
     /// Set what the session may spend.
     SetBudget {
         /// The limits.
@@ -290,6 +297,7 @@ impl Request {
                 | Self::Rules { .. }
                 | Self::Servers { .. }
                 | Self::Prompt { .. }
+                | Self::Fill { .. }
                 | Self::RunLine { .. }
         )
     }

@@ -1,9 +1,9 @@
 //! Texts that the user calls by a command: custom commands and skills, filled in with the words behind the command.
 //!
-//! Clients get them with a notice, offer them and send the filled-in text like any other. Always holds: a template runs
-//! nothing; a shell line in it becomes a request to the agent, which asks as for every other command. The placeholders are
-//! those of Claude Code, see <https://code.claude.com/docs/en/slash-commands> and
-//! <https://code.claude.com/docs/en/skills>.
+//! Clients get them with a notice, offer them and send the filled-in text like any other. One with shell lines is filled in
+//! by the host, which runs these as `bash` would. Always holds: a template runs nothing by itself, and what stands in the
+//! words behind a command is never a shell line. The placeholders are those of Claude Code, see
+//! <https://code.claude.com/docs/en/slash-commands> and <https://code.claude.com/docs/en/skills>.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,9 @@ pub struct PromptTemplate {
     pub description: String,
     /// The text, with its placeholders.
     pub text: String,
+    /// What its shell lines may run unasked, as its file says it: `Bash(git status:*)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<String>,
 }
 
 /// The kinds of templates.
@@ -43,7 +46,15 @@ impl PromptTemplate {
     /// Finds the template that a draft calls at its very start; returns it with the words behind the command. As in Claude
     /// Code, a skill is called by its bare name too, unless a custom command has that.
     pub fn called<'a, 'b>(templates: &'a [Self], draft: &'b str) -> Option<(&'a Self, &'b str)> {
-        let find = |kind, name: &str| templates.iter().find(|template| template.kind == kind && template.name == name);
+        let find = |kind, name: &str| {
+            let of_kind = || templates.iter().filter(move |template| template.kind == kind);
+            // What a plugin brings is called by the plugin's name before its own too.
+            let of_plugin = || {
+                let (plugin, name) = name.split_once(':')?;
+                of_kind().find(|found| found.name == name && found.source.strip_prefix("plugin ") == Some(plugin))
+            };
+            of_kind().find(|template| template.name == name).or_else(of_plugin)
+        };
         let (name, words) = first_word(draft.strip_prefix('/')?);
         if name == SKILL {
             let (name, words) = first_word(words);
@@ -61,21 +72,80 @@ impl PromptTemplate {
         }
     }
 
-    /// Returns the text to send, filled in with the words behind the command.
+    /// Returns whether it has shell lines, which the host runs.
+    pub fn has_commands(&self) -> bool {
+        pieces(&self.text).iter().any(|piece| matches!(piece, Piece::Command(_)))
+    }
+
+    /// Returns its shell lines, filled in with the words behind the command.
+    pub fn commands(&self, words: &str) -> Vec<String> {
+        let mut commands = Vec::new();
+        self.fill_with(words, |command| {
+            commands.push(command.to_owned());
+            String::new()
+        });
+        commands
+    }
+
+    /// Returns the text to send, filled in with the words behind the command. A shell line becomes a request to the agent.
     pub fn fill(&self, words: &str) -> String {
-        match self.kind {
-            TemplateKind::Command => {
-                let (text, has_place) = filled(&self.text, words, Places::FromOne);
-                if has_place || words.is_empty() { text } else { format!("{text}\n\nARGUMENTS: {words}") }
+        self.fill_with(words, |command| format!("[run `{command}` with bash: its output belongs here]"))
+    }
+
+    /// Returns the text to send, filled in with the words behind the command, and with what `output` returns for each shell
+    /// line, in order.
+    pub fn fill_with(&self, words: &str, mut output: impl FnMut(&str) -> String) -> String {
+        let places = match self.kind {
+            TemplateKind::Command => Places::FromOne,
+            TemplateKind::Skill => Places::FromZero,
+        };
+        let (mut text, mut has_place) = (String::new(), false);
+        for piece in pieces(&self.text) {
+            let (Piece::Text(raw) | Piece::Command(raw)) = piece;
+            let (part, has) = filled(raw, words, places);
+            has_place |= has;
+            match piece {
+                Piece::Text(_) => text.push_str(&part),
+                Piece::Command(_) => text.push_str(&output(part.trim())),
             }
+        }
+        let text = text.trim();
+        match self.kind {
+            TemplateKind::Command if has_place || words.is_empty() => text.to_owned(),
+            TemplateKind::Command => format!("{text}\n\nARGUMENTS: {words}"),
             TemplateKind::Skill => {
                 let name = &self.name;
                 let task = if words.is_empty() { "Use this skill." } else { words };
-                let (text, _) = filled(&self.text, words, Places::FromZero);
                 format!("{task}\n\n<skill name=\"{name}\">\n{text}\n</skill>")
             }
         }
     }
+}
+
+/// A piece of a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece<'a> {
+    Text(&'a str),
+    /// A shell line: ``!`git status` ``.
+    Command(&'a str),
+}
+
+/// Splits a template at its shell lines.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let (mut pieces, mut begin, mut from) = (Vec::new(), 0, 0);
+    while let Some(at) = text.get(from..).and_then(|rest| rest.find("!`")).map(|at| from + at) {
+        from = at + 2;
+        let (before, behind) = (text.get(..at).unwrap_or_default(), text.get(from..).unwrap_or_default());
+        let line = behind.split('\n').next().unwrap_or_default();
+        let begins = before.is_empty() || before.ends_with(|c: char| !c.is_alphanumeric() && c != '`');
+        if let Some(end) = line.find('`').filter(|end| begins && *end > 0) {
+            pieces.push(Piece::Text(text.get(begin..at).unwrap_or_default()));
+            pieces.push(Piece::Command(line.get(..end).unwrap_or_default()));
+            (begin, from) = (from + end + 1, from + end + 1);
+        }
+    }
+    pieces.push(Piece::Text(text.get(begin..).unwrap_or_default()));
+    pieces
 }
 
 fn first_word(text: &str) -> (&str, &str) {
@@ -146,7 +216,7 @@ fn filled(text: &str, words: &str, places: Places) -> (String, bool) {
         }
     }
     out.push_str(rest);
-    (requested(&out).trim().to_owned(), has_place)
+    (out, has_place)
 }
 
 /// Tells whether a number goes on behind its first digit: `$100` and `$1.50` are prices.
@@ -173,25 +243,4 @@ fn separate(words: &str) -> Vec<String> {
     }
     all.extend(word);
     all
-}
-
-/// Makes a request to the agent of each shell line: ``!`git status` ``.
-fn requested(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("!`") {
-        let line_ends = behind.find('\n').unwrap_or(behind.len());
-        let begins = before.is_empty() || before.ends_with(|c: char| !c.is_alphanumeric() && c != '`');
-        let (out_before, next) = match behind.find('`').filter(|end| begins && *end > 0 && *end < line_ends) {
-            Some(end) => {
-                let (command, next) = behind.split_at(end);
-                (format!("{before}[run `{command}` with bash: its output belongs here]"), next.get(1..).unwrap_or(""))
-            }
-            None => (format!("{before}!`"), behind),
-        };
-        out.push_str(&out_before);
-        rest = next;
-    }
-    out.push_str(rest);
-    out
 }

@@ -6,12 +6,13 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::approval::address::Address;
 use crate::approval::rules::is_within;
 use crate::approval::shell::Shape;
 use crate::approval::shell::runners::{Reach, reach};
-use crate::approval::{Act, CommandAct, KeptRule};
+use crate::approval::{Act, CommandAct, KeptRule, Rules};
 
 /// What the user allowed for the rest of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub enum Grant {
     Kept(KeptRule),
     /// What a hook allows: one call, as far as a rule could.
     Call,
+    /// What the file of a custom command allows its shell lines.
+    Template(Arc<Rules>),
 }
 
 impl fmt::Display for Grant {
@@ -66,6 +69,7 @@ impl fmt::Display for Grant {
             Self::Action { tool, action } => write!(f, "whenever {tool} is to {action}"),
             Self::Kept(rule) => write!(f, "the kept rule {rule}"),
             Self::Call => f.write_str("this call"),
+            Self::Template(_) => f.write_str("what the file of the command allows"),
         }
     }
 }
@@ -113,6 +117,10 @@ impl Grant {
             (Self::ServerTool(name), Act::ServerTool(act)) => *name == act.name(),
             (Self::Action { tool, action }, Act::Custom(act)) => *tool == act.tool && *action == act.action,
             (Self::Kept(rule), act) => rule.covers(act, shape, root),
+            (Self::Template(rules), Act::Command(act)) => {
+                let is_here = root.is_some_and(|root| act.cwd.starts_with(root));
+                is_here && rules.allows(&Act::Command(act.clone()), shape, root)
+            }
             (Self::Call, act) => match act {
                 Act::Command(act) => {
                     matches!(shape, Some(Shape::Simple(_))) && root.is_some_and(|root| act.cwd.starts_with(root))

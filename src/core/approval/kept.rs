@@ -84,7 +84,8 @@ impl KeptRule {
             | Grant::Searches
             | Grant::Action { .. }
             | Grant::Kept(_)
-            | Grant::Call => return None,
+            | Grant::Call
+            | Grant::Template(_) => return None,
         };
         let shape = if let Act::Command(act) = act { Some(Shape::of(&act.command)) } else { None };
         let rule = Self::parse(&format!("{}: {pattern}", act.tool())).ok()?;

@@ -27,6 +27,8 @@ pub struct Skill {
     pub source: String,
     /// Who may start it.
     pub starters: SkillStarters,
+    /// What the shell lines in it may run unasked, when the user starts it.
+    pub allowed: Vec<String>,
 }
 
 /// Who may start a skill.
@@ -65,6 +67,7 @@ impl Skill {
             directory: directory.to_path_buf(),
             source: source.to_owned(),
             starters,
+            allowed: allowed(&document),
         })
     }
 
@@ -77,6 +80,7 @@ impl Skill {
             hint: self.hint.clone(),
             description: self.description.clone(),
             text: format!("{}\n\nThe directory of the skill: {}", self.text, self.directory.display()),
+            allowed: self.allowed.clone(),
         })
     }
 
@@ -105,7 +109,13 @@ pub fn command(text: &str, name: &str, source: &str) -> Result<PromptTemplate, S
         hint: document.text("argument-hint").map(|hint| visible_line(&hint).into_owned()).unwrap_or_default(),
         description: one_line(description, limits::SKILL_DESCRIPTION_CHARS),
         text: document.body.trim().to_owned(),
+        allowed: allowed(&document),
     })
+}
+
+/// Returns the tools that a file says its shell lines may use.
+fn allowed(document: &Document) -> Vec<String> {
+    document.list("allowed-tools").unwrap_or_default().into_iter().take(limits::TEMPLATE_RULES).collect()
 }
 
 /// Returns the names of command files of one directory, by their paths below it: the name of the file, and its folder before

@@ -245,6 +245,7 @@ impl RunState {
             | Reply::RewindPreview { .. }
             | Reply::Undone { .. }
             | Reply::Prompt { .. }
+            | Reply::Filled { .. }
             | Reply::Rules(_) => {}
         }
     }

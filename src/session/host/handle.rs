@@ -6,6 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::host::command::Commands;
+use crate::host::fill::Fill;
 use crate::host::shell::Shell;
 use crate::host::{Command, Mailbox, Notice, Post};
 use steersman_agent::subagent::{Continuation, Continuations};
@@ -44,6 +45,7 @@ pub struct Handle {
     servers: Arc<OnceLock<Arc<Servers>>>,
     jobs: Arc<Jobs>,
     shell: Arc<OnceLock<Shell>>,
+    fill: Arc<OnceLock<Fill>>,
 }
 
 /// Keeps what the user sends before it counts as sent.
@@ -80,6 +82,7 @@ impl Handle {
             servers: Arc::default(),
             jobs: Arc::default(),
             shell: Arc::default(),
+            fill: Arc::default(),
         }
     }
 
@@ -268,6 +271,7 @@ impl Handle {
     /// Stops the running turn and takes every pending entry back, the main agent's first and as one step with the stop,
     /// then those of its sub-agents.
     pub fn stop(&self) -> Vec<Pending> {
+        self.stop_fills(|_| true);
         self.crew.stop()
     }
 
@@ -388,6 +392,26 @@ impl Handle {
     /// Sets what runs the user's shell lines.
     pub(super) fn set_shell(&self, shell: Shell) {
         let _ = self.shell.set(shell);
+    }
+
+    /// Fills in a custom command or a skill with shell lines, which run; waits for them.
+    ///
+    /// # Errors
+    /// One sentence: why nothing is to be sent.
+    pub fn fill(&self, call: &str, sender: Option<ClientId>) -> Result<String, String> {
+        self.fill.get().ok_or("the session has not started yet")?.run(call, sender)
+    }
+
+    /// Stops what these clients fill in.
+    pub fn stop_fills(&self, is_meant: impl Fn(&Option<ClientId>) -> bool) {
+        if let Some(fill) = self.fill.get() {
+            fill.stop(is_meant);
+        }
+    }
+
+    /// Sets what fills in commands.
+    pub(super) fn set_fill(&self, fill: Fill) {
+        let _ = self.fill.set(fill);
     }
 
     /// Tells the clients something.

@@ -13,6 +13,7 @@
 //! - a session that goes on: `resumed.rs`, `src/agent/resume.rs`; tests: `tests/program/sessions/resume.rs`
 //! - mode, sandbox and context files, as an event: `guards.rs`; tests: `host/mod.rs`, `tests/program/real_work.rs`
 //! - the user's own shell lines: `shell.rs`; tests: `shell_lines.rs`
+//! - shell lines in custom commands: `fill.rs`; tests: `fills.rs`
 //! - a line that the user adds to `AGENTS.md`: `instructions.rs`; tests: `tests/tui/rule_or_line.rs`
 //! - MCP servers of a session: `setup.rs`, `src/extensions/mcp/mod.rs`; tests: `tests/extensions/mcp/mod.rs`
 //! - `AGENTS.md`, `CLAUDE.md`: `context_files/mod.rs`; tests: `tests/program/context_files.rs`
@@ -21,6 +22,7 @@ mod background;
 mod command;
 mod context_files;
 mod continued;
+mod fill;
 mod guards;
 mod handle;
 mod instructions;

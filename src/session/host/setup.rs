@@ -9,6 +9,7 @@ use jiff::Zoned;
 
 use crate::host::Handle;
 use crate::host::context_files::{self, ContextFile, ContextPlaces, NestedInstructions};
+use crate::host::fill::Fill;
 use crate::host::guards::Guards;
 use crate::host::resumed::{Earlier, Resumed};
 use crate::host::shell::Shell;
@@ -153,7 +154,18 @@ impl Setup {
         let context_labels = context.files.iter().map(ContextFile::label).collect();
         let guards = Guards::start(Arc::clone(approvals), sandbox.map(str::to_owned), context_labels, &listeners);
 
-        let prompt = fill(self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT), &root, &names);
+        let templates = self.skills.templates();
+        let fill = Fill {
+            templates: templates.clone(),
+            tool: Fill::tool_of(&pools.main),
+            hooks: hooks.clone(),
+            approvals: Arc::clone(approvals),
+            jobs: Arc::clone(jobs) as _,
+            listeners: listeners.clone(),
+            runtime: tokio::runtime::Handle::current(),
+            running: std::sync::Mutex::default(),
+        };
+        let prompt = filled(self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT), &root, &names);
         let Controls { interloper, cancellable, gate } = crew.main();
         let mut builder = Agent::builder(self.transport, prompt, self.connector)
             .step_limit(StepLimit::new(self.max_steps)?.on_exhausted(self.on_exhausted))
@@ -209,8 +221,7 @@ impl Setup {
         let warnings = roster.warnings().iter().chain(self.skills.warnings()).cloned();
         let left_out = self.left_out.into_iter().chain(warnings).collect();
         notes.extend(say_left_out(left_out, self.says_left_out, handle.context()));
-        let templates = self.skills.templates();
-        Ok(Built { agent, guards, sources: self.sources, servers, shell, templates, known_hooks, notes })
+        Ok(Built { agent, guards, sources: self.sources, servers, shell, fill, templates, known_hooks, notes })
     }
 }
 
@@ -283,12 +294,14 @@ pub(super) struct Built {
     pub known_hooks: Vec<HookStatus>,
     /// What runs the user's shell lines.
     pub shell: Shell,
+    /// What fills in commands.
+    pub fill: Fill,
     /// Sentences for the user.
     pub notes: Vec<String>,
 }
 
 /// Fills the placeholders of a system prompt.
-fn fill(prompt: &str, cwd: &Path, tools: &[&str]) -> String {
+fn filled(prompt: &str, cwd: &Path, tools: &[&str]) -> String {
     let date = Zoned::now().date().to_string();
     prompt
         .replace("{{cwd}}", &cwd.display().to_string())

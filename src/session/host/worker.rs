@@ -109,16 +109,17 @@ impl Worker {
             built = self.build(setup) => built,
         };
         match built {
-            Ok(Built { agent, guards, sources, servers, shell, templates, known_hooks, notes }) => {
+            Ok(Built { agent, guards, sources, servers, shell, fill, templates, known_hooks, notes }) => {
                 self.follow(servers);
+                // The handle is asked for both by clients.
+                self.handle.set_shell(shell);
+                self.handle.set_fill(fill);
                 if !templates.is_empty() {
                     self.handle.notice(Notice::Templates(templates));
                 }
                 if !known_hooks.is_empty() {
                     self.handle.notice(Notice::Hooks(known_hooks));
                 }
-                // The handle is asked for it by clients.
-                self.handle.set_shell(shell);
                 for note in notes {
                     self.handle.notice(Notice::Info(note));
                 }

@@ -3,7 +3,7 @@
 //! The order: a completion list closes, an overlay closes, an armed question is left, what is written about a call or a
 //! pending text is left, the filter of the agents is cleared, the search of the history closes, a search or a selection in
 //! the transcript ends, a zoom ends, a focused pane gives the focus back to the composer, a command that a key began is
-//! left, a shell line of the user is stopped, the run is stopped.
+//! left, the shell lines of a custom command or of the user are stopped, the run is stopped.
 //!
 //! What it stops cannot be taken back. So it stops nothing in the quiet moment after it closed something or gave
 //! something up: a second press was meant for the same. And where sub-agents would be stopped too it says so first.
@@ -59,6 +59,8 @@ pub enum Escape {
     ToMessage,
     /// It stops this shell line of the user.
     StopLine(JobId),
+    /// It stops the shell lines of a custom command, which stays in the message.
+    StopFill,
     /// It closes the details of the agent.
     CloseDetails,
     /// Nothing yet: the one before closed something a moment ago. The next stops what these words name.
@@ -147,6 +149,9 @@ pub fn next_escape(app: &App) -> Escape {
     if app.disconnected().is_some() {
         return Escape::Nothing;
     }
+    if app.message.filling().is_some() {
+        return Escape::StopFill;
+    }
     let run = &app.facts.run;
     let waiting = run.pending.stopped().count();
     if let Some(line) = run.jobs.shell_line() {
@@ -229,7 +234,8 @@ impl Escape {
             | Self::ToMessage
             | Self::CloseDetails
             | Self::TooSoon(_)
-            | Self::StopLine(_) => true,
+            | Self::StopLine(_)
+            | Self::StopFill => true,
             Self::Ask(_) | Self::Stop(..) | Self::TakeBack(_) | Self::Nothing => false,
         }
     }
@@ -258,6 +264,7 @@ impl Escape {
             Self::EndSearch => vec!["Esc: ends the search".to_owned(), "Esc: ends it".to_owned()],
             Self::ToMessage => vec!["Esc: back to the message".to_owned(), "Esc: back".to_owned()],
             Self::StopLine(id) => vec![format!("Esc: stops your command {id}"), "Esc: stops it".to_owned()],
+            Self::StopFill => vec!["Esc: stops its shell lines".to_owned(), "Esc: stops them".to_owned()],
             Self::CloseDetails => vec!["Esc: closes the details".to_owned(), "Esc: closes".to_owned()],
             Self::Ask(whom) => {
                 vec![format!("Esc twice: stops {whom}"), "Esc twice: stops".to_owned(), "Esc: stops".to_owned()]

@@ -95,6 +95,10 @@ impl Message {
         if !(known.on_composer() && self.is_draft()) || self.is_empty() {
             return None;
         }
+        if let Some(call) = self.filling().filter(|_| self.next_draft().is_empty()) {
+            let command = call.split(char::is_whitespace).next().unwrap_or_default();
+            return Some(format!("→ {}: its shell lines run, then it is sent", visible_line(command)));
+        }
         let draft = self.shown();
         if let Some((_, output)) = shell_line(&draft) {
             return Some(match output {

@@ -57,7 +57,7 @@ use drafts::Drafts;
 use history::History;
 use history_search::HistorySearch;
 use line::Lines;
-use on_its_way::OnItsWay;
+use on_its_way::{Filling, OnItsWay};
 use paths::{PathList, Paths, Token};
 use purpose::Purpose;
 use removed::RemovedTexts;
@@ -88,6 +88,8 @@ pub struct Message {
     /// The draft that was sent last, until the next one: its queues may still answer.
     outgoing: Option<String>,
     on_its_way: OnItsWay,
+    /// The drafts among them that the session fills in first.
+    filling: Vec<Filling>,
     /// Whether the first character of the text on top was typed, and was a `#`.
     begins_rule: bool,
     /// The text with an unknown command that Enter did not send the first time.

@@ -5,6 +5,7 @@
 
 use super::Message;
 use super::composer::Composer;
+use steersman_base::protocol::Request;
 
 /// A draft on its way to its queues.
 #[derive(Debug)]
@@ -34,6 +35,15 @@ pub struct AnsweredDraft {
     index: usize,
 }
 
+/// A custom command whose shell lines the session runs: what is sent once they have, and how.
+#[derive(Debug)]
+pub(super) struct Filling {
+    /// What the session was asked for: the draft with all that is folded in it.
+    pub call: String,
+    /// Where the filled-in text goes, each with what is to be filled in.
+    pub requests: Vec<Request>,
+}
+
 impl OnItsWay {
     fn is_waiting(&self) -> bool {
         self.0.iter().any(|sending| sending.unanswered > 0)
@@ -46,6 +56,40 @@ impl Message {
         self.outgoing = Some(draft.to_owned());
         let (draft, text) = (draft.to_owned(), text.to_owned());
         self.on_its_way.0.push(Sending { draft, text, unanswered: queues, is_here: true });
+    }
+
+    /// Notes that the session fills in this draft first.
+    pub(super) fn is_filled_in(&mut self, filling: Filling) {
+        self.filling.push(filling);
+    }
+
+    /// Returns the command whose shell lines run.
+    pub fn filling(&self) -> Option<&str> {
+        self.filling.first().map(|filling| filling.call.as_str())
+    }
+
+    /// Takes the text of a command whose shell lines have run; returns the requests that send it. With an error the draft is one
+    /// like any other.
+    pub fn filled_in(&mut self, call: &str, outcome: &Result<String, String>) -> Vec<Request> {
+        let Some(at) = self.filling.iter().position(|filling| filling.call == call) else { return Vec::new() };
+        let mut requests = self.filling.remove(at).requests;
+        let sending = self.on_its_way.0.iter_mut().find(|sending| sending.unanswered > 0 && sending.text == call);
+        let Some(sending) = sending else { return Vec::new() };
+        let Ok(text) = outcome else {
+            sending.unanswered = 0;
+            if !self.on_its_way.is_waiting() {
+                self.expect_no_answers();
+            }
+            return Vec::new();
+        };
+        sending.unanswered = requests.len();
+        sending.text.clone_from(text);
+        for request in &mut requests {
+            if let Request::Inject { text: sent, .. } = request {
+                sent.clone_from(text);
+            }
+        }
+        requests
     }
 
     /// Tells whether a draft was sent and not answered yet.
@@ -102,6 +146,7 @@ impl Message {
 
     /// Expects no more answers: drafts that are on their way are drafts like any other.
     pub fn expect_no_answers(&mut self) {
+        self.filling.clear();
         self.on_its_way.0.clear();
     }
 

@@ -4,6 +4,7 @@
 //! Always holds: the text leaves the message only when a queue has taken it, or when a command was carried out.
 
 use super::address::Unaddressed;
+use super::on_its_way::Filling;
 use super::purpose::Purpose;
 use super::{Message, MessageContext, line};
 use crate::commands::{self, Command, Draft, LineVerb, Verb};
@@ -126,7 +127,8 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             send(message, (&draft, text), Manner { delivery, kind, trigger: None, filled }, known)
         }
         Draft::Command(Command { verb: Verb::Init, .. }, words) => {
-            let filled = Some(format!("{}\n{}", assets::INIT_PROMPT, message.whole(words)).trim_end().to_owned());
+            let filled = format!("{}\n{}", assets::INIT_PROMPT, message.whole(words)).trim_end().to_owned();
+            let filled = Some(Filled::Here(filled));
             send(message, (&draft, words), Manner { delivery, filled, ..Manner::of(message) }, known)
         }
         Draft::Command(Command { verb: Verb::When(recurrence), .. }, words) => {
@@ -192,7 +194,14 @@ struct Manner {
     kind: TextKind,
     trigger: Option<Trigger>,
     /// What is sent in place of the text: that of a custom command or a skill.
-    filled: Option<String>,
+    filled: Option<Filled>,
+}
+
+/// The text of a custom command or a skill.
+enum Filled {
+    Here(String),
+    /// It has shell lines: the session fills it in, for this call.
+    BySession(String),
 }
 
 impl Manner {
@@ -225,8 +234,34 @@ pub(crate) fn called<'a, 'b>(text: &'b str, known: &MessageContext<'a>) -> Optio
 }
 
 /// Returns the filled-in text of the custom command or the skill that a text calls.
-fn filled(message: &Message, text: &str, known: &MessageContext<'_>) -> Option<String> {
-    called(text, known).map(|(template, words)| template.fill(&message.whole(words)))
+fn filled(message: &Message, text: &str, known: &MessageContext<'_>) -> Option<Filled> {
+    let (template, words) = called(text, known)?;
+    let words = message.whole(words);
+    Some(if template.has_commands() {
+        Filled::BySession(format!("{} {words}", template.command()).trim_end().to_owned())
+    } else {
+        Filled::Here(template.fill(&words))
+    })
+}
+
+/// Takes the text of a command whose shell lines have run, which is sent now, or why there is none.
+pub fn filled_in(
+    message: &mut Message,
+    call: &str,
+    outcome: &Result<String, String>,
+    known: &MessageContext<'_>,
+) -> Vec<PaneEffect> {
+    let requests = message.filled_in(call, outcome);
+    match outcome {
+        Ok(_) => requests.into_iter().map(PaneEffect::from).collect(),
+        Err(why) => {
+            if known.in_lines() {
+                let line = message.outgoing.take().unwrap_or_else(|| call.to_owned());
+                message.keep(line);
+            }
+            vec![PaneEffect::Reply(format!("not sent: {why}"))]
+        }
+    }
 }
 
 fn send(
@@ -243,7 +278,11 @@ fn send(
                 // For all it is one rule of the whole tree.
                 address.to = vec![AgentId::main()];
             }
-            let text = filled.unwrap_or_else(|| message.whole(address.text));
+            let (text, call) = match filled {
+                Some(Filled::Here(text)) => (text, None),
+                Some(Filled::BySession(call)) => (call.clone(), Some(call)),
+                None => (message.whole(address.text), None),
+            };
             message.goes_out(draft, &text, address.to.len());
             let images = message.images_in(draft);
             let inject = |to| {
@@ -251,7 +290,10 @@ fn send(
                     (text.clone(), RuleScope::default(), trigger.clone(), images.clone());
                 Request::Inject { to, text, delivery, kind, scope, trigger, images }
             };
-            address.to.into_iter().map(|to| inject(to).into()).collect()
+            let requests = address.to.into_iter().map(inject);
+            let Some(call) = call else { return requests.map(PaneEffect::from).collect() };
+            message.is_filled_in(Filling { call: call.clone(), requests: requests.collect() });
+            vec![Request::Fill { call }.into()]
         }
         Err(Unaddressed::Ended(agent)) => vec![not_for_the_ended(message, &agent)],
         Err(Unaddressed::Unknown(agent)) => {

@@ -59,6 +59,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::EndSelection => transcript::shown(app).end_selection(),
         Escape::EndSearch => transcript::shown(app).search = None,
         Escape::CloseSearch | Escape::ToMessage => app.focus.go(Pane::Composer),
+        Escape::StopFill => return vec![Effect::Request(Request::StopFill)],
         Escape::StopLine(job) => return vec![Effect::Request(Request::StopJob { job })],
         Escape::Stop(..) | Escape::TakeBack(_) => return stop(app),
         Escape::Nothing => branch(app),

@@ -169,6 +169,9 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         }
         Reply::Servers { failed, .. } => wanted.extend(servers::answered(&mut focus.overlays, failed, facts)),
         Reply::Prompt { prompt, outcome, .. } => wanted.push(servers::prompt(message, &prompt, outcome)),
+        Reply::Filled { call, outcome } => {
+            return with_message(app, |message, known| send::filled_in(message, &call, &outcome, known));
+        }
         Reply::PlanEdited { agent, edit, outcome } => {
             wanted.extend(plan::answered(message, &mut focus.overlays, facts, (&agent, &edit), outcome));
         }

@@ -1,4 +1,4 @@
-//! What a hook, or an answer before, says of the permission of one call.
+//! What a hook, an answer before, or the custom command that it belongs to says of the permission of one call.
 //!
 //! Always holds: an allow answers only a question that a rule of the user could answer, so deny rules, the mode read-only,
 //! protected places and ask rules stand above it; an ask stands above everything that would run without a question.
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::{Approvals, OpenQuestion, Reply};
-use crate::approval::{ApprovalId, ApprovalSubject, Asker, Circumstances, Grant, Policy, Verdict};
+use crate::approval::{ApprovalId, ApprovalSubject, Asker, Circumstances, Grant, Policy, Rules, Verdict};
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::sync::lock;
 
@@ -23,6 +23,13 @@ pub enum CallPermission {
     Ask(String),
     /// An answer changed its arguments to these, which may run where a rule of the user could let them.
     Changed(Map<String, Value>),
+    /// A custom command wants it: its file allows what these rules cover.
+    Template {
+        /// The command, and whose it is (untrusted).
+        from: String,
+        /// What its file allows.
+        rules: Arc<Rules>,
+    },
 }
 
 /// A permission while its call runs. Dropping it ends it.
@@ -80,6 +87,9 @@ impl CallPermissions {
     pub(super) fn grants<'a>(&self, asker: &Asker, grants: &'a [Grant]) -> Cow<'a, [Grant]> {
         match self.of(asker) {
             Some(CallPermission::Allow | CallPermission::Changed(_)) => Cow::Owned([grants, &[Grant::Call]].concat()),
+            Some(CallPermission::Template { rules, .. }) => {
+                Cow::Owned([grants, &[Grant::Template(Arc::clone(rules))]].concat())
+            }
             Some(CallPermission::Ask(_)) | None => Cow::Borrowed(grants),
         }
     }
@@ -96,6 +106,10 @@ impl CallPermissions {
             }
             (Some(CallPermission::Ask(said)), Verdict::Ask { why, .. }) => {
                 Verdict::Ask { why: format!("{why}; a hook asks about this: {said}"), grant: None }
+            }
+            (Some(CallPermission::Template { from, .. }), Verdict::Ask { why, grant }) => {
+                let why = if why.is_empty() { format!("for {from}") } else { format!("for {from}; {why}") };
+                Verdict::Ask { why, grant }
             }
             (_, verdict) => verdict,
         }

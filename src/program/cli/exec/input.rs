@@ -162,6 +162,7 @@ fn reply_line(id: Value, reply: &Reply) -> ReplyLine {
         | Reply::Rules(_)
         | Reply::Servers { .. }
         | Reply::Prompt { .. }
+        | Reply::Filled { .. }
         | Reply::Budget(_) => done(id),
     }
 }

@@ -30,7 +30,7 @@ use crate::program::cli::args::Flags;
 use crate::program::cli::exit::{Exit, print};
 use crate::program::cli::load::{Start, load, writable};
 use crate::program::cli::output::Output;
-use crate::program::cli::project::{FrontEnd, called_prompt};
+use crate::program::cli::project::{CalledPrompt, FrontEnd, called_prompt};
 use crate::program::cli::questions::Questions;
 use crate::program::cli::running::listen::{Hosted, Listening};
 use crate::program::cli::setup::setup;
@@ -76,10 +76,12 @@ pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
         journal::close_unseen(&mut start)?;
         let permission = permission(&start, args)?;
         let mut prompt = prompt::read_prompt(args)?;
-        if let Some(prompt) = &mut prompt
-            && let Some(text) = called_prompt(&start, &prompt.text)
-        {
-            prompt.text = text;
+        if let Some(prompt) = &mut prompt {
+            match called_prompt(&start, &prompt.text) {
+                Some(CalledPrompt::Filled(text)) => prompt.text = text,
+                Some(CalledPrompt::WithCommands) => prompt.is_filled_in = true,
+                None => {}
+            }
         }
         start.images = prompt.iter().flat_map(|prompt| &prompt.images).map(|image| image.name.clone()).collect();
         Ok((start, permission, prompt))

@@ -23,6 +23,8 @@ use steersman_images::attach_bytes;
 pub(super) struct Prompt {
     pub text: String,
     pub images: Vec<Image>,
+    /// Whether it calls a command with shell lines, which the session fills in.
+    pub is_filled_in: bool,
 }
 
 /// Reads the prompt and what belongs to it; `None` where requests come as JSON and none was given.
@@ -45,7 +47,7 @@ pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<Prompt>, String> {
     if is_blank(&text) {
         return Err("the prompt is blank".to_owned());
     }
-    let mut prompt = Prompt { text, images: Vec::new() };
+    let mut prompt = Prompt { text, images: Vec::new(), is_filled_in: false };
     for path in &args.attach {
         let (name, bytes) = (path.display().to_string(), read_bytes(path, limits::IMAGE_FILE_BYTES)?);
         if ImageType::of(&bytes).is_some() {

@@ -92,6 +92,8 @@ pub(super) struct ExecRun<'a> {
     pub(super) open: Vec<ApprovalRequest>,
     /// Requests whose reply has not come.
     pub(super) unanswered: usize,
+    /// The prompt, while the session fills it in.
+    pub(super) to_fill_in: Option<Prompt>,
     /// True once the prompt was taken.
     pub(super) has_sent: bool,
     /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
@@ -127,6 +129,7 @@ impl<'a> ExecRun<'a> {
             paused_by_input: HashSet::new(),
             open: Vec::new(),
             unanswered: 0,
+            to_fill_in: None,
             has_sent: false,
             lines,
             progress: Progress::new(err.clone()),
@@ -152,10 +155,42 @@ impl<'a> ExecRun<'a> {
         }
     }
 
-    /// Sends the prompt. What comes of it is among the replies.
+    /// Sends the prompt, once the session has filled it in where it calls a command with shell lines. What comes of it is among
+    /// the replies.
     pub fn begin(&mut self, prompt: Prompt) {
         self.unanswered += 1;
-        let Prompt { text, images } = prompt;
+        if prompt.is_filled_in {
+            self.to_fill_in = Some(prompt);
+            return;
+        }
+        self.send_prompt(prompt);
+    }
+
+    /// Lets the session fill the prompt in, once it can.
+    fn fill_in(&self) {
+        if let Some(prompt) = &self.to_fill_in {
+            self.client.send(Request::Fill { call: prompt.text.clone() });
+        }
+    }
+
+    /// Takes the filled-in prompt, which is sent now.
+    fn filled_in(&mut self, outcome: &Result<String, String>) {
+        let Some(prompt) = self.to_fill_in.take() else { return };
+        match outcome {
+            Ok(text) => self.send_prompt(Prompt { text: text.clone(), ..prompt }),
+            Err(why) => {
+                self.unanswered = self.unanswered.saturating_sub(1);
+                let sentence = format!("{}: {why}", start_of(&prompt.text));
+                self.err.say(&sentence);
+                self.reason = Some(sentence);
+                self.keep(UserLine::from(prompt.text));
+                self.stop(Exit::Failed);
+            }
+        }
+    }
+
+    fn send_prompt(&mut self, prompt: Prompt) {
+        let Prompt { text, images, is_filled_in: _ } = prompt;
         let (to, delivery, kind, scope) =
             (AgentId::main(), Delivery::default(), TextKind::default(), RuleScope::default());
         self.client.send(Request::Inject { to, text, delivery, kind, scope, trigger: None, images });
@@ -252,6 +287,7 @@ impl<'a> ExecRun<'a> {
                     self.unsent.push(entry.clone());
                 }
             }
+            Reply::Filled { outcome, .. } => self.filled_in(outcome),
             Reply::Answered { outcome: Err(why), .. } => self.refuse_answer(&format!("not answered: {why}")),
             Reply::Answered { outcome: Ok(()), .. }
             | Reply::Queue { .. }
@@ -434,9 +470,9 @@ impl<'a> ExecRun<'a> {
             }
             Post::Notice(Notice::Unfinished(unfinished)) => self.decide_left(unfinished),
             Post::Notice(Notice::Unsaved(why)) => self.is_saved = why.is_none(),
+            Post::Notice(Notice::Ready) => self.fill_in(),
             Post::Notice(
-                Notice::Ready
-                | Notice::Models(_)
+                Notice::Models(_)
                 | Notice::LocalServer(_)
                 | Notice::Over(_)
                 | Notice::Servers(_)

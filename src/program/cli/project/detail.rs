@@ -30,7 +30,10 @@ impl ProjectOffer {
     fn described(&self) -> QuestionText {
         let mut text = QuestionText::default();
         text.part(&shown(&self.root));
-        text.part("With your trust it changes how this program works here:");
+        text.part(match self.plugin {
+            Some(_) => "With your trust this plugin changes how this program works, in every directory:",
+            None => "With your trust it changes how this program works here:",
+        });
         if let Some(layer) = &self.layer {
             describe_layer(&mut text, layer, self.system_prompt.as_deref());
         }
@@ -54,7 +57,7 @@ impl ProjectOffer {
             }
             text.quote(&persona.system_prompt);
         }
-        if !self.personas.is_empty() {
+        if !self.personas.is_empty() && self.plugin.is_none() {
             text.part("A sub-agent of the project replaces one of yours of the same name.");
         }
         for (file, skill) in &self.texts.skills {
@@ -199,7 +202,7 @@ fn describe_persona(text: &mut QuestionText, persona: &Persona) {
 }
 
 fn describe_skill(text: &mut QuestionText, skill: &Skill) {
-    let Skill { name, description, hint, text: instructions, directory: _, source: _, starters } = skill;
+    let Skill { name, description, hint, text: instructions, directory: _, source: _, starters, allowed } = skill;
     text.field("a skill", name);
     text.field("for", description);
     text.optional("its words", Some(hint.as_str()).filter(|hint| !hint.is_empty()));
@@ -208,13 +211,26 @@ fn describe_skill(text: &mut QuestionText, skill: &Skill) {
         SkillStarters::User => text.sentence("only you start it"),
         SkillStarters::Model => text.sentence("only the model starts it"),
     }
+    if skill.template().is_some_and(|template| template.has_commands()) {
+        describe_allowed(text, allowed);
+    }
     text.quote(instructions);
 }
 
 fn describe_command(text: &mut QuestionText, command: &PromptTemplate) {
-    let PromptTemplate { name, kind: _, source: _, hint, description, text: prompt } = command;
+    let PromptTemplate { name, kind: _, source: _, hint, description, text: prompt, allowed } = command;
     text.field("a command", &format!("/{name}"));
     text.field("for", description);
     text.optional("its words", Some(hint.as_str()).filter(|hint| !hint.is_empty()));
+    if command.has_commands() {
+        describe_allowed(text, allowed);
+    }
     text.quote(prompt);
+}
+
+/// Describes what the shell lines of a text run without a question.
+fn describe_allowed(text: &mut QuestionText, allowed: &[String]) {
+    if !allowed.is_empty() {
+        text.field("its shell lines, !`…`, run these unasked", &allowed.join(", "));
+    }
 }

@@ -10,12 +10,14 @@
 //!   `record.rs`, `trusted_texts.rs`,
 //!   `src/program/config/project.rs`; tests: `trust/mod.rs`
 //! - permissions of Claude Code's settings: `permissions.rs`, `src/program/config/permissions.rs`; tests: `permissions.rs`
+//! - plugins of Claude Code, as offers like those of projects: `plugin.rs`; tests: `plugins.rs`
 //! - skills, custom commands and agent files, the user's and a project's: `texts.rs`; tests: `trust/mod.rs`, `set_ups.rs`
 
 mod detail;
 mod hooks;
 mod offer;
 mod permissions;
+mod plugin;
 mod record;
 mod rules;
 mod state_file;
@@ -30,10 +32,10 @@ use steersman_core::approval::Approvals;
 use steersman_extensions::skill::SkillLibrary;
 
 pub use offer::{ProjectOffer, ProjectPersona};
-pub use permissions::{ProjectPermissions, restrictions};
+pub use permissions::{FILES as CLAUDE_FILES, ProjectPermissions, restrictions};
 pub use record::TrustRecord;
 pub use rules::KeptRules;
-pub use texts::{ProjectTexts, called_prompt, user_agents, user_library};
+pub use texts::{CalledPrompt, ProjectTexts, called_prompt, user_agents, user_library};
 
 pub(in crate::program::cli) use state_file::StateFile;
 pub(in crate::program::cli) use trusted_texts::TrustedTexts;
@@ -112,8 +114,16 @@ pub fn relied_on(places: &UserDirectories, front: FrontEnd) -> Option<ProjectOff
     Some(offer).filter(|_| counts)
 }
 
-/// Adds the personas, skills and custom commands of a trusted project.
+/// Adds the personas, skills and custom commands of a trusted project or plugin. What a plugin brings replaces nothing: its name
+/// stands before a name that is taken.
 pub fn adopted(offer: &ProjectOffer, roster: &mut Roster, library: &mut SkillLibrary) {
+    if let Some(plugin) = &offer.plugin {
+        offer.texts.add_of_plugin(plugin, library);
+        for ProjectPersona { file, text, .. } in &offer.personas {
+            roster.add_of_plugin(plugin, file, text);
+        }
+        return;
+    }
     offer.texts.add_to(library);
     for ProjectPersona { file, text, .. } in &offer.personas {
         roster.add(PersonaSource::Project(file.clone()), text);

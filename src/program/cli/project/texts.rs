@@ -8,8 +8,9 @@ use std::path::Path;
 
 use crate::program::cli::load::Start;
 use crate::program::cli::places::UserDirectories;
-use crate::program::cli::project::known;
+use crate::program::cli::plugins;
 use crate::program::cli::project::offer::{ProjectOffer, ProjectPersona};
+use crate::program::cli::project::{adopted, known};
 use steersman_agent::subagent::{Persona, PersonaSource, Roster};
 use steersman_base::front_matter::{FoundFile, Wanted, find};
 use steersman_base::limits;
@@ -49,8 +50,16 @@ pub fn user_library(places: &UserDirectories) -> SkillLibrary {
     library
 }
 
+/// The prompt of a start that calls a custom command or a skill.
+pub enum CalledPrompt {
+    /// What is sent for it.
+    Filled(String),
+    /// It has shell lines, which the session runs.
+    WithCommands,
+}
+
 /// Returns what is sent for the prompt of a start that calls a custom command or a skill; `None` for any other text.
-pub fn called_prompt(start: &Start, text: &str) -> Option<String> {
+pub fn called_prompt(start: &Start, text: &str) -> Option<CalledPrompt> {
     if !text.starts_with('/') {
         return None;
     }
@@ -59,8 +68,14 @@ pub fn called_prompt(start: &Start, text: &str) -> Option<String> {
     if let Some(offer) = known(&start.places, start.trust.as_deref(), &mut Vec::new()) {
         offer.texts.add_to(&mut library);
     }
+    for offer in plugins::known(&start.places, &start.cwd, &mut Vec::new()) {
+        adopted(&offer, &mut Roster::default(), &mut library);
+    }
     library.without_commands(is_command);
-    PromptTemplate::called(&library.templates(), text).map(|(template, words)| template.fill(words))
+    PromptTemplate::called(&library.templates(), text).map(|(template, words)| match template.has_commands() {
+        true => CalledPrompt::WithCommands,
+        false => CalledPrompt::Filled(template.fill(words)),
+    })
 }
 
 /// Adds the personas and agent files of the user, and the agents of the command line.
@@ -79,6 +94,15 @@ pub fn user_agents(start: &Start, roster: &mut Roster) {
 impl ProjectTexts {
     pub fn is_empty(&self) -> bool {
         self.skills.is_empty() && self.commands.is_empty()
+    }
+
+    pub(super) fn add_of_plugin(&self, plugin: &str, library: &mut SkillLibrary) {
+        for (file, skill) in &self.skills {
+            library.add_skill_of_plugin(plugin, file, skill.clone());
+        }
+        for (file, command) in &self.commands {
+            library.add_command_of_plugin(plugin, file, command.clone(), is_command);
+        }
     }
 
     pub(super) fn add_to(&self, library: &mut SkillLibrary) {

@@ -1,0 +1,212 @@
+//! Custom commands and skills with shell lines: the host runs these and fills their outputs in, before anything is sent.
+//!
+//! Called by a request of a client, on a thread that may wait. Each line runs as a call of `bash` does: mode, rules, hooks,
+//! sandbox, time and bytes are the same, and a question names the command. Always holds: a line that fails, is refused or
+//! stopped ends it, so that nothing is sent; an output cannot end what it stands in.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::runtime::Handle as Runtime;
+
+use steersman_agent::{HookAnswer, HookPoint, LoopHooks, question_event};
+use steersman_base::details::Details;
+use steersman_base::event::Event;
+use steersman_base::id::{AgentId, CallId, ClientId};
+use steersman_base::limits;
+use steersman_base::message::{Arguments, ToolCall};
+use steersman_base::protocol::PromptTemplate;
+use steersman_base::sync::lock;
+use steersman_base::text::visible_line;
+use steersman_core::approval::{Approvals, Asker, CallPermission, Rules, right_form};
+use steersman_core::control::{Cancellable, check_text};
+use steersman_core::listener::ListenerList;
+use steersman_core::tool::{BackgroundJobs, Tool, ToolContext, ToolError, ToolReport};
+
+/// The tool that shell lines run with.
+const TOOL: &str = "bash";
+
+/// Fills in the texts of commands.
+pub struct Fill {
+    pub(super) templates: Vec<PromptTemplate>,
+    /// The main agent's `bash`; `None` where it has none.
+    pub(super) tool: Option<Arc<dyn Tool>>,
+    pub(super) hooks: Option<Arc<dyn LoopHooks>>,
+    pub(super) approvals: Arc<Approvals>,
+    pub(super) jobs: Arc<dyn BackgroundJobs>,
+    pub(super) listeners: ListenerList,
+    pub(super) runtime: Runtime,
+    pub(super) running: Mutex<RunningFills>,
+}
+
+/// What is being filled in, each with who asked for it.
+#[derive(Debug, Default)]
+pub(super) struct RunningFills {
+    count: u64,
+    open: Vec<(u64, Option<ClientId>, Cancellable)>,
+}
+
+/// What a call of a tool has told.
+#[derive(Debug, Default)]
+struct Told {
+    /// The exit code of the command, once it has ended.
+    code: Option<Option<i32>>,
+}
+
+impl Fill {
+    /// Finds the tool for shell lines among those of the main agent.
+    pub(super) fn tool_of(tools: &[Arc<dyn Tool>]) -> Option<Arc<dyn Tool>> {
+        tools.iter().find(|tool| tool.name() == TOOL).cloned()
+    }
+
+    /// Returns the text that a call of a command sends. Waits for its shell lines, and for the user where they are asked about.
+    ///
+    /// # Errors
+    /// One sentence: why nothing is to be sent.
+    pub fn run(&self, call: &str, sender: Option<ClientId>) -> Result<String, String> {
+        let (template, words) =
+            PromptTemplate::called(&self.templates, call).ok_or("there is no such command in this session")?;
+        let stop = Cancellable::new();
+        let number = self.begin(sender, stop.clone());
+        let outputs = self.runtime.block_on(self.outputs(template, words, number, &stop));
+        lock(&self.running).open.retain(|(open, ..)| *open != number);
+        let mut outputs = outputs?.into_iter();
+        let text = template.fill_with(words, |_| outputs.next().unwrap_or_default());
+        check_text(&text).map_err(|refused| refused.to_string())?;
+        Ok(text)
+    }
+
+    /// Stops what these clients fill in.
+    pub fn stop(&self, is_meant: impl Fn(&Option<ClientId>) -> bool) {
+        for (_, _, stop) in lock(&self.running).open.iter().filter(|(_, by, _)| is_meant(by)) {
+            stop.cancel();
+        }
+    }
+
+    fn begin(&self, sender: Option<ClientId>, stop: Cancellable) -> u64 {
+        let mut running = lock(&self.running);
+        running.count += 1;
+        let number = running.count;
+        running.open.push((number, sender, stop));
+        number
+    }
+
+    async fn outputs(
+        &self,
+        template: &PromptTemplate,
+        words: &str,
+        number: u64,
+        stop: &Cancellable,
+    ) -> Result<Vec<String>, String> {
+        let commands = template.commands(words);
+        if commands.len() > limits::TEMPLATE_COMMANDS {
+            return Err(format!("it has more than {} shell lines", limits::TEMPLATE_COMMANDS));
+        }
+        let mut outputs = Vec::with_capacity(commands.len());
+        for (place, command) in commands.iter().enumerate() {
+            let id = CallId::new(format!("fill {number}.{}", place + 1));
+            let output = stop.unless_cancelled(self.output(template, command, id, stop)).await;
+            outputs.push(framed(command, &output.map_err(|_| "stopped".to_owned())??));
+        }
+        Ok(outputs)
+    }
+
+    /// Runs one shell line and returns what it printed.
+    async fn output(
+        &self,
+        template: &PromptTemplate,
+        command: &str,
+        id: CallId,
+        stop: &Cancellable,
+    ) -> Result<String, String> {
+        let shown = visible_line(command).into_owned();
+        let tool = self.tool.as_ref().ok_or_else(|| format!("there is no {TOOL} here that could run `{shown}`"))?;
+        let arguments = [("command".to_owned(), command.into())].into_iter().collect();
+        let call = ToolCall { id: id.clone(), name: TOOL.to_owned(), arguments: Arguments::Object(arguments) };
+        let from = format!("{} ({})", template.command(), template.source);
+        let (call, permission) = self.checked(call, from, &template.allowed).await?;
+        let asker = Asker { agent: AgentId::main(), call: id };
+        let _permit = self.approvals.permit(&asker, permission);
+        let told = Arc::new(Mutex::new(Told::default()));
+        let (telling, listeners) = (Arc::clone(&told), self.listeners.clone());
+        let context = ToolContext {
+            asker: asker.clone(),
+            cancellable: stop.clone(),
+            jobs: Arc::clone(&self.jobs),
+            report: Arc::new(move |report| match report {
+                ToolReport::Details(Details::Command(end)) => lock(&telling).code = Some(end.code),
+                // The question is about no call of the conversation.
+                ToolReport::Approval(record) => listeners.emit(match question_event(record) {
+                    Event::Question { id, question, detail, call: _, offer, rule } => {
+                        Event::Question { id, question, detail, call: None, offer, rule }
+                    }
+                    event => event,
+                }),
+                ToolReport::Details(_) | ToolReport::Progress(_) | ToolReport::Plan(_) | ToolReport::Refused(_) => {}
+            }),
+            ..ToolContext::with_approvals(Arc::clone(&self.approvals))
+        };
+        let args = tool.spec().parameters.validate(&call.arguments)?;
+        let outcome = tool.execute(args, &context).await;
+        self.approvals.mark(&asker.agent, tool.spec().traits.taint());
+        let code = lock(&told).code;
+        match (outcome, code) {
+            (Err(ToolError::Cancelled(_)), _) => Err("stopped".to_owned()),
+            (Err(ToolError::Failed(why)), _) => Err(format!("`{shown}`: {}", beginning(&why))),
+            (Ok(output), Some(Some(0))) => Ok(output),
+            (Ok(output), _) => Err(format!("`{shown}` failed: {}", beginning(&output))),
+        }
+    }
+
+    /// Asks the hooks about a call; returns it as they want it, and what decides about it.
+    async fn checked(
+        &self,
+        mut call: ToolCall,
+        from: String,
+        allowed: &[String],
+    ) -> Result<(ToolCall, CallPermission), String> {
+        let rules = Arc::new(rules(allowed));
+        let Some(hooks) = &self.hooks else { return Ok((call, CallPermission::Template { from, rules })) };
+        let emit = |event| self.listeners.emit(event);
+        let HookAnswer { block, stop, permission, arguments, context: _ } =
+            hooks.at(&AgentId::main(), HookPoint::BeforeCall(&call), &emit).await;
+        if let Some(why) = block.or(stop) {
+            return Err(format!("a hook forbids it: {}", beginning(&why)));
+        }
+        if let Some(arguments) = arguments {
+            call.arguments = arguments;
+        }
+        let permission = match permission {
+            Some(CallPermission::Ask(why)) => CallPermission::Ask(format!("{from}: {why}")),
+            _ => CallPermission::Template { from, rules },
+        };
+        Ok((call, permission))
+    }
+}
+
+/// Returns what the entries of a file allow its shell lines; those that are no rule about commands allow nothing.
+fn rules(allowed: &[String]) -> Rules {
+    let rule =
+        |entry: &String| right_form(entry).filter(|rule| rule.split(':').next().is_some_and(|tool| tool == TOOL));
+    let allow: Vec<String> = allowed.iter().filter_map(rule).collect();
+    Rules::parse(&allow, &[], &[]).unwrap_or_default()
+}
+
+/// Returns an output between two lines, which it cannot end.
+fn framed(command: &str, output: &str) -> String {
+    let mut tag = "command-output".to_owned();
+    while output.contains(&tag) || command.contains(&tag) {
+        tag.push('x');
+    }
+    let command = visible_line(command).replace('"', "'");
+    format!("<{tag} of=\"{command}\">\n{}\n</{tag}>", output.trim_end_matches('\n'))
+}
+
+/// Returns the beginning of what a tool said, on one line.
+fn beginning(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = visible_line(&line);
+    match line.char_indices().nth(limits::TEMPLATE_FAULT_CHARS) {
+        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+        None => line.into_owned(),
+    }
+}
