@@ -385,7 +385,9 @@ impl Agent {
             };
             let said_by_hook = match again.permission {
                 Some(CallPermission::Ask(why)) => CallPermission::Ask(why),
-                Some(CallPermission::Allow | CallPermission::Changed(_)) | None => CallPermission::Changed(arguments),
+                Some(CallPermission::Allow | CallPermission::Changed(_) | CallPermission::Template { .. }) | None => {
+                    CallPermission::Changed(arguments)
+                }
             };
             // The one before ends first: it would take this with it.
             permission.take();

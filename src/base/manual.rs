@@ -46,7 +46,7 @@ macro_rules! pages {
 /// All pages, in the order in which a newcomer would read them.
 pub const MANUAL: &[ManualPage] = pages!(
     "steering" "habits" "plan" "keys" "message" "commands" "transcript" "looks" "tools" "background" "approvals" "hooks" "sandbox" "personas"
-    "skills" "mcp" "models" "failures" "sessions" "outside" "configuration" "screen-reader" "exec" "exec-json" "figures" "benchmark"
+    "skills" "plugins" "mcp" "models" "failures" "sessions" "outside" "configuration" "screen-reader" "exec" "exec-json" "figures" "benchmark"
     "install" "security" "changelog" "architecture" "contributing"
 );
 

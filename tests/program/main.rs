@@ -33,6 +33,7 @@ mod own_files;
 mod permissions;
 mod personas;
 mod plan;
+mod plugins;
 mod precedence;
 mod profiles;
 mod public_set_ups;

@@ -24,6 +24,8 @@ pub enum PersonaSource {
     User(String),
     /// A file of a project that the user trusts, as it is shown.
     Project(String),
+    /// A file of a plugin that the user trusts, as it is shown.
+    Plugin(String),
 }
 
 impl PersonaSource {
@@ -33,6 +35,7 @@ impl PersonaSource {
             Self::Bundled => "bundled",
             Self::User(_) => "user",
             Self::Project(_) => "project",
+            Self::Plugin(_) => "plugin",
         }
     }
 
@@ -40,7 +43,7 @@ impl PersonaSource {
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Bundled => None,
-            Self::User(file) | Self::Project(file) => Some(file),
+            Self::User(file) | Self::Project(file) | Self::Plugin(file) => Some(file),
         }
     }
 }
@@ -102,17 +105,31 @@ impl Roster {
         }
     }
 
+    /// Adds the persona of a file of a plugin, whose name stands before that of the persona where this is taken.
+    pub fn add_of_plugin(&mut self, plugin: &str, file: &str, text: &str) {
+        self.add_named(PersonaSource::Plugin(format!("plugin {plugin}, {file}")), text, Some(plugin));
+    }
+
     /// Adds the persona of one file.
     pub fn add(&mut self, source: PersonaSource, text: &str) {
+        self.add_named(source, text, None);
+    }
+
+    fn add_named(&mut self, source: PersonaSource, text: &str, plugin: Option<&str>) {
         let read = if ClaudeFile::is_one(text) {
             ClaudeFile::parse(text).map(|file| (file.persona, file.without, MissingTool::IsPassedOver))
         } else {
             Persona::parse(text).map(|persona| (persona, Vec::new(), MissingTool::LeavesItOut))
         };
-        let (persona, without, missing_tool) = match read {
+        let (mut persona, without, missing_tool) = match read {
             Ok(read) => read,
             Err(error) => return self.leave_out(&source, &error.to_string()),
         };
+        let is_taken =
+            self.members.iter().any(|member| member.persona.name == persona.name && member.persona != persona);
+        if let Some(plugin) = plugin.filter(|_| is_taken) {
+            persona.name = format!("{plugin}:{}", persona.name);
+        }
         let entry = RosterEntry { persona, source, missing_tool };
         if self.take(entry.clone()) {
             self.does_without(&entry.persona.name, &without);
@@ -129,7 +146,7 @@ impl Roster {
         };
         match (&old.source, source) {
             // The same words, as behind a link to a directory above.
-            (_, PersonaSource::Project(_)) if old.persona == *persona => {}
+            (_, PersonaSource::Project(_) | PersonaSource::Plugin(_)) if old.persona == *persona => {}
             (PersonaSource::Bundled, PersonaSource::User(file)) => match missing_tool {
                 // It was written for this program: it is meant to.
                 MissingTool::LeavesItOut => {}
@@ -142,7 +159,7 @@ impl Roster {
                 persona.name,
                 before.whose()
             )),
-            (_, PersonaSource::Bundled | PersonaSource::User(_)) => {
+            (_, PersonaSource::Bundled | PersonaSource::User(_) | PersonaSource::Plugin(_)) => {
                 let fault = format!("is a second persona named '{}'", persona.name);
                 self.leave_out(&source.clone(), &fault);
                 return false;

@@ -32,7 +32,7 @@ pub struct HookPlaces {
 pub fn scripts(hook: &Hook, places: &HookPlaces) -> Result<Vec<Script>, String> {
     let mut found: Vec<Script> = Vec::new();
     let words = words(&hook.command).into_iter().chain(hook.arguments.iter().flatten().cloned());
-    for path in words.filter_map(|word| place(&word, places)).take(limits::HOOK_SCRIPTS * 4) {
+    for path in words.filter_map(|word| place(&word, hook, places)).take(limits::HOOK_SCRIPTS * 4) {
         if found.len() >= limits::HOOK_SCRIPTS || found.iter().any(|script| script.path == path) {
             continue;
         }
@@ -118,19 +118,20 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// Returns the place that a word names within the project or the home.
-fn place(word: &str, places: &HookPlaces) -> Option<PathBuf> {
+/// Returns the place that a word of a hook names within the project, the home, or the plugin.
+fn place(word: &str, hook: &Hook, places: &HookPlaces) -> Option<PathBuf> {
     let below = |names: &[&str], base: &Path| {
         names.iter().find_map(|name| word.strip_prefix(name)).map(|rest| base.join(rest.trim_start_matches('/')))
     };
-    let home = places.home.as_deref();
+    let (home, plugin) = (places.home.as_deref(), hook.plugin.as_deref());
     let path = below(&["${CLAUDE_PROJECT_DIR}/", "$CLAUDE_PROJECT_DIR/"], &places.project)
         .or_else(|| below(&["${STEERSMAN_PROJECT_DIR}/", "$STEERSMAN_PROJECT_DIR/"], &places.project))
+        .or_else(|| plugin.and_then(|root| below(&["$CLAUDE_PLUGIN_ROOT/"], root)))
         .or_else(|| home.and_then(|home| below(&["~/", "$HOME/", "${HOME}/"], home)))
         .unwrap_or_else(|| places.cwd.join(word));
     let is_known = path.starts_with(&places.project)
         || path.starts_with(&places.cwd)
-        || home.is_some_and(|home| path.starts_with(home));
+        || home.into_iter().chain(plugin).any(|root| path.starts_with(root));
     is_known.then_some(path)
 }
 
@@ -144,7 +145,7 @@ pub(super) fn private_copy(scripts: &[Script], places: &HookPlaces, beside: Besi
 
 /// Returns the hook with the copies in place of the scripts that it names.
 pub(super) fn with_copies(hook: &Hook, copies: &PrivateCopy, places: &HookPlaces) -> Hook {
-    let copy = |word: &str| copies.copy_of(&place(word, places)?).map(|copy| copy.to_string_lossy().into_owned());
+    let copy = |word: &str| copies.copy_of(&place(word, hook, places)?).map(|copy| copy.to_string_lossy().into_owned());
     let mut hook = hook.clone();
     match &mut hook.arguments {
         Some(arguments) => {

@@ -4,6 +4,7 @@
 //! event, a type, a condition) is never run without it. Always holds: what may have been a hook before calls and is not run
 //! is a broken guard (`broken.rs`), never only a sentence.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -40,6 +41,8 @@ pub struct Hook {
     pub placement: Placement,
     /// Whether it has a network there that commands have not (`network` in its file).
     pub network: Network,
+    /// The root of the plugin that it belongs to.
+    pub plugin: Option<PathBuf>,
 }
 
 /// Whether the agent waits for a hook.
@@ -274,6 +277,7 @@ fn read_group(read: &mut HookFile, file: &str, event: HookEvent, entry: &Value) 
                     waiting,
                     placement,
                     network,
+                    plugin: None,
                 });
             }
             // One in the background would have forbidden nothing.

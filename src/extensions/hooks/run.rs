@@ -85,11 +85,18 @@ impl HookRunner {
         let names = ["CLAUDE_PROJECT_DIR", "STEERSMAN_PROJECT_DIR"].map(|name| (name.into(), project.into()));
         let mut confinement = self.spawner.reach(cwd);
         confinement.readable.push(project.clone());
+        confinement.readable.extend(hook.plugin.clone());
+        let plugin = hook.plugin.as_ref().map(|root| ("CLAUDE_PLUGIN_ROOT".into(), root.into()));
         confinement.readable.extend(scripts.iter().map(|script| self.shown(&script.path)));
         if hook.network == Network::On {
             confinement.network = Network::On;
         }
-        Job { argv, cwd: cwd.clone(), environment: names.into_iter().chain([safe]).collect(), confinement }
+        Job {
+            argv,
+            cwd: cwd.clone(),
+            environment: names.into_iter().chain([safe]).chain(plugin).collect(),
+            confinement,
+        }
     }
 
     /// Returns what of a script's place its hook sees: the directory with what lies beside the script, but of the home, and

@@ -19,6 +19,8 @@ pub enum Owner {
     User,
     /// That of a project which the user trusts.
     Project,
+    /// That of a plugin which the user trusts.
+    Plugin,
 }
 
 impl Owner {
@@ -27,6 +29,7 @@ impl Owner {
         match self {
             Self::User => "user",
             Self::Project => "project",
+            Self::Plugin => "plugin",
         }
     }
 }
@@ -107,6 +110,31 @@ impl SkillLibrary {
             }
             Some(_) => self.second(is_same, &name, file),
         }
+    }
+
+    /// Adds a skill of a plugin, whose name stands before that of the skill where this is taken.
+    pub fn add_skill_of_plugin(&mut self, plugin: &str, file: &str, mut skill: Skill) {
+        let taken = self.skills.iter().find(|(_, known)| known.name == skill.name);
+        if taken.is_some_and(|(_, known)| known.text != skill.text) {
+            skill.name = format!("{plugin}:{}", skill.name);
+        }
+        self.add_skill(Owner::Plugin, file, skill);
+    }
+
+    /// Adds a custom command of a plugin, as [`Self::add_skill_of_plugin`]. `is_taken` says which names the program has commands
+    /// for.
+    pub fn add_command_of_plugin(
+        &mut self,
+        plugin: &str,
+        file: &str,
+        mut command: PromptTemplate,
+        is_taken: impl Fn(&str) -> bool,
+    ) {
+        let taken = self.commands.iter().find(|(_, known)| known.name == command.name);
+        if is_taken(&command.name) || taken.is_some_and(|(_, known)| known.text != command.text) {
+            command.name = format!("{plugin}:{}", command.name);
+        }
+        self.add_command(Owner::Plugin, file, command);
     }
 
     /// Leaves out the commands for whose names the program has commands of its own.

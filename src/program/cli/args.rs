@@ -14,6 +14,7 @@ use crate::program::cli::archive::ArchiveCommand;
 use crate::program::cli::choices;
 use crate::program::cli::exec::args::ExecArgs;
 use crate::program::cli::mcp::McpCommand;
+use crate::program::cli::plugins::PluginCommand;
 use crate::program::cli::run_settings::Setting;
 use crate::program::cli::running::args::{
     AnswerArgs, AttachArgs, CancelArgs, InjectArgs, ServeArgs, StatusArgs, WatchArgs,
@@ -31,7 +32,7 @@ use steersman_session::journal::SessionId;
 #[derive(Debug, Parser)]
 #[command(name = "steersman", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] [PROMPT]\n       steersman [OPTIONS] -p PROMPT (the same as exec PROMPT)\n       steersman [OPTIONS] resume|fork [ID] [PROMPT]\n       steersman [OPTIONS] continue [PROMPT]\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman [OPTIONS] skills\n       steersman [OPTIONS] hooks [--ask-again]\n       steersman [OPTIONS] mcp list|doctor|import|login|logout\n       steersman sessions [--json]\n       steersman search WORDS\n       steersman export ID [--format FORMAT] [-o FILE]\n       steersman replay ID --print [--at N]\n       steersman status [--json]\n       steersman inject [--wait STAGE] TEXT\n       steersman watch [--json]\n       steersman cancel\n       steersman approve ID\n       steersman decline ID [WORDS]\n       steersman attach [ID]\n       steersman [OPTIONS] serve [PROMPT]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
+    override_usage = "steersman [OPTIONS] [PROMPT]\n       steersman [OPTIONS] exec [--json] [--steer-stdin] [PROMPT]\n       steersman [OPTIONS] -p PROMPT (the same as exec PROMPT)\n       steersman [OPTIONS] resume|fork [ID] [PROMPT]\n       steersman [OPTIONS] continue [PROMPT]\n       steersman [OPTIONS] models [--json]\n       steersman [OPTIONS] doctor\n       steersman [OPTIONS] personas\n       steersman [OPTIONS] skills\n       steersman plugin add SOURCE | list | remove NAME\n       steersman [OPTIONS] hooks [--ask-again]\n       steersman [OPTIONS] mcp list|doctor|import|login|logout\n       steersman sessions [--json]\n       steersman search WORDS\n       steersman export ID [--format FORMAT] [-o FILE]\n       steersman replay ID --print [--at N]\n       steersman status [--json]\n       steersman inject [--wait STAGE] TEXT\n       steersman watch [--json]\n       steersman cancel\n       steersman approve ID\n       steersman decline ID [WORDS]\n       steersman attach [ID]\n       steersman [OPTIONS] serve [PROMPT]\n       steersman keys\n       steersman help [TOPIC]\n       steersman man\n       steersman completions SHELL"
 )]
 #[command(after_help = "A prompt that is the name of a command goes after two dashes: steersman -- exec")]
 pub struct CommandLine {
@@ -73,6 +74,9 @@ pub enum Command {
     Personas,
     /// Print the skills and custom commands, and what is left out and why.
     Skills,
+    /// Add plugins of Claude Code, print them, or remove one.
+    #[command(subcommand)]
+    Plugin(PluginCommand),
     /// Print the hooks that there are, what each is for, and whether it runs here.
     Hooks {
         /// Forget what you said of the hooks of other programs: the next start asks again.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::program::cli::args::Flags;
 use crate::program::cli::hooks::BrokenHooks;
 use crate::program::cli::places::UserDirectories;
+use crate::program::cli::plugins;
 use crate::program::cli::project::{FrontEnd, ProjectOffer, ProjectPermissions, restrictions};
 use crate::program::cli::run_settings::{self, Setting, agents};
 use crate::program::config::{
@@ -19,8 +20,9 @@ use steersman_base::event::Envelope;
 use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
 use steersman_core::approval::Answerer;
-use steersman_extensions::hooks::TrustedHook;
+use steersman_extensions::hooks::{BrokenGuard, TrustedHook};
 use steersman_extensions::mcp::definition::PinnedFiles;
+use steersman_extensions::mcp::names::server_name;
 use steersman_session::host::Earlier;
 use steersman_session::journal::{Journal, SessionId};
 
@@ -64,6 +66,10 @@ pub struct Start {
     pub project_servers: BTreeMap<String, ServerSection>,
     /// What of the project those servers run, as the user has seen it.
     pub project_pins: BTreeMap<String, PinnedFiles>,
+    /// The servers among them that plugins bring, each with the name and the root of its plugin.
+    pub plugin_servers: BTreeMap<String, (String, PathBuf)>,
+    /// The hooks before calls of trusted plugins that cannot be read.
+    pub plugin_guards: Vec<BrokenGuard>,
     /// The settings of the command line, which a project does not override.
     pub flags: Layer,
     /// What the session is saved with; nothing without one.
@@ -115,6 +121,9 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         (_, _) => layer_of(String::new(), Path::new("the command line"), &cwd, &places, &flags.set)?,
     };
     let mut left_out = Vec::new();
+    let (of_project, of_user) = plugins::wanted(&places);
+    places.notes.extend(of_project);
+    left_out.extend(of_user.filter(|_| !flags.ignore_user_config));
     let mut of_claude = restrictions(&places, &cwd);
     if !flags.ignore_user_config {
         of_claude.extend(user_permissions(&places, &cwd));
@@ -168,6 +177,8 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         broken_hooks: if flags.without_broken_hooks { BrokenHooks::Ignored } else { BrokenHooks::StopCalls },
         project_servers: BTreeMap::new(),
         project_pins: BTreeMap::new(),
+        plugin_servers: BTreeMap::new(),
+        plugin_guards: Vec::new(),
         flags: own_layer,
         journal: None,
         resumed: None,
@@ -181,10 +192,20 @@ impl Start {
     pub fn adopt(&mut self, offer: &ProjectOffer) {
         // The user's own servers keep their names.
         for (name, server) in &offer.servers {
-            self.project_servers.entry(name.clone()).or_insert_with(|| server.clone());
-            if let Some(pins) = offer.pinned_files(name) {
-                self.project_pins.insert(name.clone(), pins);
+            let mut own = name.clone();
+            if let Some(plugin) = &offer.plugin {
+                if self.config.servers.contains_key(name) || self.project_servers.contains_key(name) {
+                    own = server_name(&format!("{plugin}-{name}"));
+                }
+                self.plugin_servers.insert(own.clone(), (plugin.clone(), offer.root.clone()));
             }
+            self.project_servers.entry(own.clone()).or_insert_with(|| server.clone());
+            if let Some(pins) = offer.pinned_files(name) {
+                self.project_pins.insert(own, pins);
+            }
+        }
+        if offer.plugin.is_some() {
+            self.plugin_guards.extend(offer.broken_hooks.iter().cloned());
         }
         self.project_hooks.extend(offer.hooks.iter().cloned());
         for ProjectPermissions { allow, variables, .. } in &offer.permissions {

@@ -48,6 +48,7 @@ mod output;
 pub mod outside;
 mod personas;
 pub mod places;
+pub mod plugins;
 pub mod project;
 mod questions;
 mod run_settings;
@@ -126,6 +127,7 @@ pub fn run(line: CommandLine) -> Exit {
         Command::Mcp(command) => mcp::run(flags, command),
         Command::Personas => personas::run(flags),
         Command::Skills => skills::run(flags),
+        Command::Plugin(command) => plugins::run(flags, command),
         Command::Hooks { ask_again: false } => hooks::list(flags),
         Command::Hooks { ask_again: true } => hooks::ask_again(flags),
         Command::Models(args) => models::run(flags, args),

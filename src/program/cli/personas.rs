@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::program::cli::args::Flags;
 use crate::program::cli::exit::{Exit, print, say};
 use crate::program::cli::load::load;
+use crate::program::cli::plugins;
 use crate::program::cli::project::{FrontEnd, adopted, known, user_agents};
 use crate::program::cli::workbench::workbench;
 use crate::program::cli::{mcp, no_threads, runtime};
@@ -36,6 +37,10 @@ fn list(flags: &Flags) -> Result<Exit, String> {
     if let Some(offer) = known(&start.places, None, &mut warnings) {
         start.adopt(&offer);
         adopted(&offer, &mut roster, &mut SkillLibrary::default());
+    }
+    for plugin in plugins::known(&start.places, &start.cwd.clone(), &mut warnings) {
+        start.adopt(&plugin);
+        adopted(&plugin, &mut roster, &mut SkillLibrary::default());
     }
     let tools = pools.all();
     let setup = mcp::setup(&start, &mut warnings);

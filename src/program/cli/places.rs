@@ -21,6 +21,8 @@ pub struct UserDirectories {
     pub config: Option<PathBuf>,
     /// The program's state directory.
     pub state: Option<PathBuf>,
+    /// The program's data directory.
+    pub data: Option<PathBuf>,
     /// The program's cache directory.
     pub cache: Option<PathBuf>,
     /// Where sessions that run listen, the best directory first.
@@ -52,6 +54,7 @@ impl UserDirectories {
             .collect();
         places.config = places.own("configuration", &base.config_dir(), ".config");
         places.state = base.state_dir().and_then(|state| places.own("state", &state, ".local/state"));
+        places.data = places.own("data", &base.data_dir(), ".local/share");
         places.cache = places.own("cache", &base.cache_dir(), ".cache");
         // One that is not there was set for another user, or on another machine.
         let runtime = runtime.and_then(|base| base.canonicalize().ok());

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::program::cli::first_start::look;
 use crate::program::cli::hooks::{HookSearch, all, broken_guards, trusted_of_user};
 use crate::program::cli::load::{Start, writable};
+use crate::program::cli::plugins;
 use crate::program::cli::project::{
     FrontEnd, KeptRules, ProjectOffer, TrustQuestion, adopted, relied_on, trusted, user_agents, user_library,
 };
@@ -52,6 +53,13 @@ pub async fn setup(
         start.adopt(offer);
         adopted(offer, &mut roster, &mut skills);
     }
+    let mut roots = Vec::new();
+    let at = (&start.places, start.cwd.as_path());
+    for plugin in plugins::trusted(start.front, at, &approvals, &mut notes, &mut left_out).await {
+        start.adopt(&plugin);
+        adopted(&plugin, &mut roster, &mut skills);
+        roots.push(plugin.root);
+    }
     let hooks = hooks(&mut start, offer, &approvals, &mut notes).await;
     if let Some(kept) = KeptRules::of(&start.places, &start.cwd) {
         let rules = kept.read(&mut notes);
@@ -72,7 +80,7 @@ pub async fn setup(
         let home = start.places.home.as_deref();
         start.cwd.starts_with(directory) || home.is_some_and(|home| home.starts_with(directory))
     };
-    let directories = skills.skills().map(|skill| skill.directory.clone());
+    let directories = skills.skills().map(|skill| skill.directory.clone()).chain(roots);
     bench.confinement.readable.extend(directories.filter(|directory| !holds_more(directory)));
     // The screen falls back to the mode ask and shows that; here nobody would see it.
     if start.front == FrontEnd::Exec && start.config.mode == Mode::Auto && bench.spawner.sandbox().name().is_none() {
@@ -157,7 +165,9 @@ async fn hooks(
         hooks = trusted_of_user(start.front, &search, approvals, notes).await;
     }
     let offer = offer.or_else(|| relied_on(&start.places, start.front));
-    let broken = broken_guards(start.front, &search, offer.as_ref(), start.broken_hooks, approvals, notes).await;
+    let of_project = offer.into_iter().flat_map(|offer| offer.broken_hooks);
+    let brought = of_project.chain(start.plugin_guards.iter().cloned()).collect();
+    let broken = broken_guards(start.front, &search, brought, start.broken_hooks, approvals, notes).await;
     hooks.append(&mut start.project_hooks);
     let known = if start.front == FrontEnd::Screen { all(&search, Some(&hooks)).0 } else { Vec::new() };
     let journal = start.journal.as_ref();

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::program::cli::args::Flags;
 use crate::program::cli::exit::{Exit, print, say};
 use crate::program::cli::load::load;
+use crate::program::cli::plugins;
 use crate::program::cli::project::{FrontEnd, adopted, known, user_library};
 use steersman_agent::subagent::Roster;
 use steersman_core::approval::Answerer;
@@ -20,6 +21,9 @@ fn list(flags: &Flags) -> Result<Exit, String> {
     let mut library = user_library(&start.places);
     if let Some(offer) = known(&start.places, None, &mut notes) {
         adopted(&offer, &mut Roster::default(), &mut library);
+    }
+    for plugin in plugins::known(&start.places, &start.cwd, &mut notes) {
+        adopted(&plugin, &mut Roster::default(), &mut library);
     }
     library.without_commands(is_command);
     let mut text = String::new();

@@ -98,7 +98,15 @@ async fn start(home: &Home, front: FrontEnd, answer: Answer) -> (Vec<String>, Ve
     let search = HookSearch { places: &home.places, cwd: &cwd, writable: &[] };
     let offer = ProjectOffer::read(&cwd, &[]);
     let stop = BrokenHooks::StopCalls;
-    let guards = broken_guards(front, &search, offer.as_ref(), stop, &approvals, &mut notes).await;
+    let guards = broken_guards(
+        front,
+        &search,
+        offer.into_iter().flat_map(|offer| offer.broken_hooks).collect(),
+        stop,
+        &approvals,
+        &mut notes,
+    )
+    .await;
     let asked = asked.lock().unwrap().clone();
     (guards.iter().map(BrokenGuard::calls).collect(), asked, notes)
 }

@@ -7,7 +7,7 @@
 use std::io;
 
 use crate::program::cli::hooks::{HookDecision, HookRecord, HookSearch, files, places_of, read_file, shown};
-use crate::program::cli::project::{FrontEnd, ProjectOffer};
+use crate::program::cli::project::FrontEnd;
 use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
 use steersman_base::summary::count;
@@ -53,17 +53,17 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 /// Returns the broken guards by which calls are stopped, asking on the screen about those that nobody has decided about.
-/// `offer` is what the project has, when it counts. Each is named in `notes`.
+/// `brought` are those of a project and of plugins, as far as they count. Each is named in `notes`.
 pub async fn broken_guards(
     front: FrontEnd,
     search: &HookSearch<'_>,
-    offer: Option<&ProjectOffer>,
+    brought: Vec<BrokenGuard>,
     setting: BrokenHooks,
     approvals: &Approvals,
     notes: &mut Vec<String>,
 ) -> Vec<BrokenGuard> {
     let mut found = broken_of_user(search);
-    found.extend(offer.into_iter().flat_map(|offer| offer.broken_hooks.iter().cloned()));
+    found.extend(brought);
     let record = HookRecord::at(search.places.state.as_deref());
     let is_declined = |guard: &BrokenGuard| {
         setting == BrokenHooks::Ignored

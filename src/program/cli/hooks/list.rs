@@ -8,6 +8,7 @@ use crate::program::cli::hooks::{
     HookDecision, HookRecord, HookSearch, UserHook, UserHookState, broken_of_user, of_user,
 };
 use crate::program::cli::load::{load, writable};
+use crate::program::cli::plugins;
 use crate::program::cli::project::{FrontEnd, ProjectOffer, TrustRecord};
 use steersman_base::protocol::{HookState, HookStatus};
 use steersman_base::text::visible_line;
@@ -97,6 +98,9 @@ pub fn all(search: &HookSearch<'_>, trusted: Option<&[TrustedHook]>) -> (Vec<Hoo
             found.push(hook.status(if is_run { HookState::OfTrustedProject } else { HookState::OfUntrustedProject }));
         }
         notes.extend(offer.faults.iter().filter(|fault| fault.contains("hooks that are not run")).cloned());
+    }
+    for plugin in plugins::known(search.places, search.cwd, &mut notes) {
+        found.extend(plugin.hooks.iter().map(|TrustedHook { hook, .. }| hook.status(HookState::Accepted)));
     }
     (found, notes)
 }

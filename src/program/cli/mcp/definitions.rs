@@ -32,18 +32,21 @@ pub fn setup(start: &Start, notes: &mut Vec<String>) -> ServerSetup {
 pub fn definitions(start: &Start, notes: &mut Vec<String>) -> Vec<ServerDefinition> {
     let environment = Environment::of_process();
     let project = start.places.project.as_deref().unwrap_or(&start.cwd);
-    let own = start.config.servers.iter().map(|(name, server)| (name, server, "config.toml", start.cwd.as_path()));
+    let own =
+        start.config.servers.iter().map(|(name, server)| (name, server, "config.toml".to_owned(), start.cwd.as_path()));
     let of_project = start.project_servers.iter().filter_map(|(name, server)| {
         if start.config.servers.contains_key(name) {
             notes.push(format!("the MCP server {name} of the project is not used: one of yours has its name"));
             return None;
         }
-        Some((name, server, PROJECT, project))
+        let source =
+            start.plugin_servers.get(name).map_or(PROJECT.to_owned(), |(plugin, _)| format!("plugin {plugin}"));
+        Some((name, server, source, project))
     });
-    let all: Vec<(&String, &ServerSection, &str, &Path)> = own.chain(of_project).collect();
+    let all: Vec<(&String, &ServerSection, String, &Path)> = own.chain(of_project).collect();
     let mut definitions = Vec::new();
     for (name, server, source, beside) in all.into_iter().filter(|(_, server, ..)| server.is_enabled()) {
-        match server.definition(name, source, &environment, beside) {
+        match server.definition(name, &source, &environment, beside) {
             Ok(definition) => definitions.push(placed(definition, start)),
             Err(why) => notes.push(format!("the MCP server {} is not used: {why}", visible_line(name))),
         }
@@ -56,7 +59,9 @@ pub fn definitions(start: &Start, notes: &mut Vec<String>) -> Vec<ServerDefiniti
 fn placed(mut definition: ServerDefinition, start: &Start) -> ServerDefinition {
     let Reached::Process(process) = &mut definition.reached else { return definition };
     process.cache = start.places.cache.as_ref().map(|cache| cache.join("mcp").join(&definition.name));
-    if definition.source == PROJECT {
+    let plugin = start.plugin_servers.get(&definition.name).filter(|_| definition.source.starts_with("plugin "));
+    if definition.source == PROJECT || plugin.is_some() {
+        process.readable.extend(plugin.map(|(_, root)| root.clone()));
         process.pinned = start.project_pins.get(&definition.name).cloned();
     } else {
         // The directories that a path with `..` passes through are not in the sandbox.

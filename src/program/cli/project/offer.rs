@@ -55,6 +55,8 @@ pub struct ProjectOffer {
     pub hooks: Vec<TrustedHook>,
     /// Its hooks before calls that cannot be read.
     pub broken_hooks: Vec<BrokenGuard>,
+    /// The name of the plugin that it is; none of a project.
+    pub plugin: Option<String>,
     /// The faults of its files, one sentence each.
     pub faults: Vec<String>,
     /// The opened root, from which files are read without following links.
@@ -68,8 +70,8 @@ impl ProjectOffer {
     /// working directory first; `None` when there are none.
     pub fn read(root: &Path, below: &[PathBuf]) -> Option<Self> {
         let workspace = Workspace::new(root).ok()?;
-        let (root, nearest) = (root.to_path_buf(), root.to_path_buf());
-        let mut offer = Self { root: root.clone(), nearest, workspace: Some(workspace), ..Self::default() };
+        let root = root.to_path_buf();
+        let mut offer = Self { root: root.clone(), ..Self::of_workspace(workspace, root.clone()) };
         offer.read_servers();
         // Of two with the same name the first counts.
         for directory in below {
@@ -147,6 +149,11 @@ impl ProjectOffer {
         Some(PinnedFiles { root: self.root.clone(), directory, words, files: named.pins() })
     }
 
+    /// Makes one of which nothing is read yet.
+    pub(super) fn of_workspace(workspace: Workspace, nearest: PathBuf) -> Self {
+        Self { root: workspace.root().to_path_buf(), nearest, workspace: Some(workspace), ..Self::default() }
+    }
+
     fn read_config(&mut self, directory: &Path) {
         let path = directory.join("config.toml");
         if path.symlink_metadata().is_err() {
@@ -190,7 +197,7 @@ impl ProjectOffer {
     }
 
     /// Leaves out servers that want what only the user's own configuration gives, and reads the scripts of the others.
-    fn check_servers(&mut self) {
+    pub(super) fn check_servers(&mut self) {
         let mut faults = Vec::new();
         self.servers.retain(|name, server| {
             let key = server.own_key();
@@ -309,7 +316,7 @@ impl ProjectOffer {
         self.files.push((name, bytes));
     }
 
-    fn text(&mut self, path: &Path, bytes: Vec<u8>) -> Option<String> {
+    pub(super) fn text(&mut self, path: &Path, bytes: Vec<u8>) -> Option<String> {
         let text = String::from_utf8(bytes).ok();
         if text.is_none() {
             self.fault(path, "is not UTF-8; it is ignored");
@@ -317,7 +324,7 @@ impl ProjectOffer {
         text
     }
 
-    fn bytes_of(&mut self, path: &Path, most: u64) -> Option<Vec<u8>> {
+    pub(super) fn bytes_of(&mut self, path: &Path, most: u64) -> Option<Vec<u8>> {
         let head = match self.read_file(path, most) {
             Ok(head) if head.is_cut() => {
                 self.fault(path, &format!("is larger than {most} bytes; it is ignored"));

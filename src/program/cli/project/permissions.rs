@@ -13,7 +13,7 @@ use steersman_base::regular_file::read_own_text;
 use steersman_base::text::QuestionText;
 
 /// The settings files of Claude Code, in a project and beside its working directory.
-const FILES: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
+pub const FILES: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
 
 /// What one file wants trust for: rules that allow something, and variables for commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
