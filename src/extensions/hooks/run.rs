@@ -15,7 +15,7 @@ use crate::hooks::content::{HookPlaces, private_copy, with_copies};
 use steersman_base::limits;
 use steersman_base::summary::bytes;
 use steersman_tools::workspace::{
-    Beside, Ended, Failure, Job, JobErrors, JobInput, Network, Running, Script, Spawner, TalkingJob, signal_name,
+    Ended, Failure, Job, JobErrors, JobInput, Network, Running, Script, Spawner, TalkingJob, signal_name,
 };
 
 /// How a run ended.
@@ -52,8 +52,7 @@ impl HookRunner {
     /// Outside of a runtime.
     pub async fn run(&self, hook: &Hook, scripts: &[Script], input: &str) -> RunEnd {
         let places = &self.places;
-        let is_open = (hook.network, self.spawner.reach(&places.cwd).network) == (Network::On, Network::Off);
-        let beside = if is_open { Beside::Missing } else { Beside::Linked };
+        let beside = self.spawner.beside(hook.placement, hook.network);
         // Kept until the hook has ended.
         let copy = match private_copy(scripts, places, beside) {
             Ok(copy) => copy,

@@ -9,8 +9,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::mcp::definition::{PinnedFiles, ProcessDefinition};
 use crate::mcp::transport::ServerJob;
+use steersman_base::paths::without_dots;
 use steersman_base::text::visible_line;
-use steersman_tools::workspace::{Beside, Job, NamedFiles, Network, Placement, PrivateCopy, Spawner, replace_parts};
+use steersman_tools::workspace::{Beside, Job, NamedFiles, Network, PrivateCopy, Spawner, replace_parts};
 
 /// The variables that name a place for what programs load from elsewhere.
 const CACHES: [&str; 2] = ["XDG_CACHE_HOME", "npm_config_cache"];
@@ -28,9 +29,7 @@ pub(super) fn server_job(
     // Python loads nothing that lies in the workspace only because the server runs there.
     let mut environment = vec![("PYTHONSAFEPATH".into(), "1".into())];
     let mut confinement = spawner.reach(workspace);
-    let is_open = (process.network, confinement.network) == (Network::On, Network::Off);
-    let is_confined = process.placement == Placement::Sandboxed && spawner.sandbox().name().is_some();
-    let beside = if is_confined && !is_open { Beside::Linked } else { Beside::Missing };
+    let beside = spawner.beside(process.placement, process.network);
     let checked = process.pinned.as_ref().map(|pinned| checked(pinned, beside)).transpose()?;
     let (named, copy) = checked.unwrap_or_default();
     confinement.readable.extend(process.readable.iter().cloned());
@@ -54,8 +53,32 @@ pub(super) fn server_job(
     };
     let words = std::iter::once(&process.command).chain(&process.args);
     let argv = words.map(|word| replace_parts(word, place).into()).collect();
-    let job = Job { argv, cwd: directory.to_owned(), environment, confinement };
+    let cwd = match &process.pinned {
+        Some(pinned) => working_directory(pinned, directory, &named, copy.as_ref())?,
+        None => directory.to_owned(),
+    };
+    let job = Job { argv, cwd, environment, confinement };
     Ok(ServerJob { job, placement: process.placement, workspace: workspace.to_owned(), copy: copy.map(Arc::new) })
+}
+
+/// Returns where a server works: in the copy of a directory that was compared, so that it loads nothing else from there.
+///
+/// # Errors
+/// One sentence: the directory was compared, and has no copy.
+fn working_directory(
+    pinned: &PinnedFiles,
+    directory: &Path,
+    named: &NamedFiles,
+    copy: Option<&PrivateCopy>,
+) -> Result<PathBuf, String> {
+    if !named.compares(directory, &pinned.root) {
+        return Ok(directory.to_owned());
+    }
+    let copied = copy.and_then(|copy| copy.copy_of(&without_dots(directory)));
+    copied.map(Path::to_owned).ok_or_else(|| {
+        let shown = visible_line(&directory.to_string_lossy()).into_owned();
+        format!("its directory {shown} holds no file: what it would load there cannot be compared")
+    })
 }
 
 /// Reads the files that the user trusts, and copies them to where agents cannot write, so that these run.

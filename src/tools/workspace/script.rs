@@ -163,10 +163,14 @@ impl NamedFiles {
         self.programs.iter().any(|program| program == path) || self.files.iter().any(|file| file.path == path)
     }
 
+    /// Returns whether all files of a directory below the root are compared.
+    pub fn compares(&self, directory: &Path, root: &Path) -> bool {
+        is_below(directory, root) && self.uncompared.iter().all(|(uncompared, _)| uncompared != directory)
+    }
+
     /// Adds a directory that is below the root, and not the root itself: what changes there all the time is nobody's program.
     fn add_directory(&mut self, directory: &Path, root: &Path) {
-        let (Ok(real), Ok(root)) = (directory.canonicalize(), root.canonicalize()) else { return };
-        if real == root || !real.starts_with(&root) {
+        if !is_below(directory, root) {
             return;
         }
         match Script::read_all(directory) {
@@ -179,6 +183,12 @@ impl NamedFiles {
     pub fn pins(&self) -> BTreeMap<PathBuf, String> {
         self.files.iter().map(Script::pin).collect()
     }
+}
+
+/// Returns whether a directory is really below the root, and not the root itself.
+fn is_below(directory: &Path, root: &Path) -> bool {
+    let (Ok(real), Ok(root)) = (directory.canonicalize(), root.canonicalize()) else { return false };
+    real != root && real.starts_with(&root)
 }
 
 /// Files by which an interpreter runs a directory, or a tool the package in it.

@@ -24,6 +24,7 @@ use crate::workspace::job::{Confinement, Ended, Failure, Job, Network, Placement
 use crate::workspace::job_streams::{JobErrors, JobInput, JobStreams, Streams};
 use crate::workspace::outside::{OutsideCommand, OutsideError, WORKSPACE_VARIABLE};
 use crate::workspace::own_program::OwnProgram;
+use crate::workspace::private_copy::Beside;
 use crate::workspace::sandbox::Sandbox;
 use crate::workspace::{processes, programs};
 use steersman_base::limits;
@@ -78,6 +79,18 @@ impl Spawner {
             reach.readable.append(&mut reach.writable);
         }
         reach
+    }
+
+    /// Returns what a program of the user finds beside the scripts of it that were compared: nothing where it may do what
+    /// commands may not.
+    pub fn beside(&self, placement: Placement, network: Network) -> Beside {
+        let is_open = (network, self.reach.network) == (Network::On, Network::Off);
+        if self.confines(placement) && !is_open { Beside::Linked } else { Beside::Missing }
+    }
+
+    /// Returns whether a program of the user runs in a sandbox.
+    fn confines(&self, placement: Placement) -> bool {
+        placement == Placement::Sandboxed && self.sandbox.name().is_some()
     }
 
     /// Starts a job whose program is one that this program relies on: never one that another job could have made.
@@ -146,11 +159,10 @@ impl Spawner {
     /// Outside of a runtime.
     pub fn start_talking(&self, job: &Job, placement: Placement, workspace: &Path) -> io::Result<TalkingJob> {
         check_directory(job)?;
-        let is_confined = placement == Placement::Sandboxed && self.sandbox.name().is_some();
-        let is_open = (job.confinement.network, self.reach.network) == (Network::On, Network::Off);
+        let is_confined = self.confines(placement);
         let writable = self.places_of_agents(workspace);
         let mut job = Job { environment: self.variables(job), ..job.clone() };
-        if is_confined && !is_open {
+        if self.beside(placement, job.confinement.network) == Beside::Linked {
             let path = variable(&job.environment, "PATH");
             job.environment.push(("PATH".into(), programs::search_path(&path, &writable)));
         } else {

@@ -336,6 +336,29 @@ fn the_script_of_a_trusted_server_runs_from_a_copy_of_what_was_compared_and_find
 }
 
 #[test]
+fn a_trusted_server_works_in_a_copy_of_its_directory_and_not_in_an_empty_one() {
+    let servers = json!({"mcpServers": {"a": {
+        "command": "/bin/sh", "args": ["-c", "pwd > \"$STEERSMAN_WORKSPACE/where\"; . ./lib/word.sh"], "cwd": "tools/server",
+    }}});
+    for (file, is_started) in [("work/tools/server/lib/word.sh", true), ("work/tools/other", false)] {
+        let program = Program::new()
+            .file("work/.git/HEAD", "ref: refs/heads/main\n")
+            .file("work/.mcp.json", &servers.to_string())
+            .file(file, "echo first >> \"$STEERSMAN_WORKSPACE/where\"\n");
+        let root = program.work().canonicalize().unwrap();
+        fs::create_dir_all(root.join("tools/server")).unwrap();
+        let offer = ProjectOffer::read(&root, &[]).unwrap();
+        TrustRecord::at(Some(&program.home().join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
+        let (output, home) = program.args(["mcp", "doctor", "a"]).output_with_home();
+        let said = fs::read_to_string(home.path().join("work/where")).unwrap_or_default();
+        let words = format!("{}{}", stdout(&output), stderr(&output));
+        assert_eq!(said.ends_with("/project/tools/server\nfirst\n"), is_started, "{said}: {words}");
+        assert!(!said.contains(root.to_str().unwrap()), "{said}: {words}");
+        assert_eq!(words.contains("holds no file: what it would load"), !is_started, "{words}");
+    }
+}
+
+#[test]
 fn what_only_the_users_own_configuration_gives_a_server_leaves_one_of_a_project_out() {
     for (key, value) in [("sandbox", "false"), ("readable", "['/']"), ("writable", "['/home']")] {
         let project = Project::new(r#"{"mcpServers": {}}"#);
