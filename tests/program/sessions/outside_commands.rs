@@ -306,6 +306,32 @@ fn watch_writes_what_happens_until_the_session_ends() {
 }
 
 #[test]
+fn watch_writes_what_steers_a_terminal_or_hides_as_escapes_of_json() {
+    let hostile = "a\u{9b}31mb\u{202e}c\u{2066}d\u{e0041}e\u{1b}]0;f\u{7}g\u{200b}h\u{85}i\u{7f}";
+    let gate = Gate::new();
+    let server = Server::start([Reply::text(hostile).gated(&gate)]);
+    let run = exec(&server, &["hello"]);
+    gate.wait_reached();
+    let mut json = Program::beside(&run).args(["watch", "--json"]).run();
+    while status(&run)[0]["clients"].as_array().unwrap().is_empty() {
+        std::thread::yield_now();
+    }
+    gate.open();
+    let mut said = None;
+    json.wait_for_line(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let event = &line["event"];
+        said = Some(event["text"].as_str().unwrap_or_default().to_owned()).filter(|_| event["type"] == "assistant");
+        said.is_some()
+    });
+    assert_eq!(said.as_deref(), Some(hostile), "no character is lost");
+    let end = json.end();
+    assert_eq!((end.code, run.end().code), (Some(0), Some(0)), "{}", end.stderr);
+    let is_raw = |c: &char| !matches!(c, '\n' | ' '..='~');
+    assert_eq!(end.stdout.chars().filter(is_raw).collect::<String>(), "");
+}
+
+#[test]
 fn a_command_of_an_agent_cannot_steer_its_own_session() {
     let command = format!("{} inject 'do more' 2>&1; true", env!("CARGO_BIN_EXE_steersman"));
     let call = serde_json::json!({ "command": command }).to_string();
