@@ -142,7 +142,7 @@ async fn what_runs_of_a_script_is_what_was_trusted_however_often_it_is_swapped()
             })
         };
         let (mut done, mut tries) = (0, 0);
-        while done < 5 && tries < 400 {
+        while done < 5 && tries < 20_000 {
             tries += 1;
             done += usize::from(run(&hooks).await[0].outcome == HookOutcome::Done);
         }
