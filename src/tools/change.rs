@@ -47,7 +47,7 @@ impl Target {
             let most = limits::CHANGED_FILE_BYTES >> 20;
             return Err(ToolError::failed(format!("{} would have {size} bytes; at most {most} MiB", self.shown)));
         }
-        let links = self.held.as_ref().map_or(1, |held| held.links());
+        let linked = self.held.as_ref().map_or(Names::Parted, FileSnapshot::names);
         let others = self.held.as_ref().map_or(Some(Vec::new()), |held| workspace.other_names(&self.path, held));
         let before = self.held.map(|held| held.bytes);
         let old = before.as_deref().unwrap_or_default();
@@ -60,15 +60,15 @@ impl Target {
             Some(others) if others.is_empty() => (Names::Parted, others),
             Some(others) => {
                 let shown: Vec<String> = others.iter().map(|other| workspace.display(other)).collect();
-                whole.push_str(&format!("\\ It is one file with {}: a change of all\n", shown.join(", ")));
-                (Names::Kept(links), others)
+                whole.extend(["\\ It is one file with ", &shown.join(", "), ": a change of all\n"]);
+                (linked, others)
             }
             None => {
-                whole.push_str(&format!("\\ {PARTED}\n"));
+                whole.extend(["\\ ", PARTED, "\n"]);
                 (Names::Parted, Vec::new())
             }
         };
-        let is_parted = links > 1 && names == Names::Parted;
+        let is_parted = linked != Names::Parted && names == Names::Parted;
         let (tool, before) = (tool.into(), before.map(Content::from));
         let act = WriteAct { tool, path: self.path, shown: self.shown, before, after: after.into(), diff: whole };
         Ok(Proposal { act, difference, names, others, is_parted })
@@ -106,9 +106,9 @@ impl AppliedChange {
             Undoable::TooMuch => "\n[undo cannot bring the old content back]".to_owned(),
         };
         if self.is_parted {
-            note += &format!("\n[{PARTED}]");
+            note.extend(["\n[", PARTED, "]"]);
         } else if !self.others.is_empty() {
-            note += &format!("\n[{} changed too: it is the same file]", self.others.join(", "));
+            note.extend(["\n[", &self.others.join(", "), " changed too: it is the same file]"]);
         }
         note
     }

@@ -13,13 +13,13 @@ fn quoted(words: &str) -> Option<(String, &str)> {
     loop {
         let (before, behind) = rest.split_once(quote)?;
         rest = behind;
-        match before.strip_suffix('\\') {
-            Some(before) => inner.extend(before.chars().chain([quote])),
-            None => {
-                inner.push_str(before);
-                let is_end = rest.is_empty() || rest.starts_with(char::is_whitespace);
-                return is_end.then_some((inner, rest));
-            }
+        if let Some(before) = before.strip_suffix('\\') {
+            inner.push_str(before);
+            inner.push(quote);
+        } else {
+            inner.push_str(before);
+            let is_end = rest.is_empty() || rest.starts_with(char::is_whitespace);
+            return is_end.then_some((inner, rest));
         }
     }
 }

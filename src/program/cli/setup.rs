@@ -91,14 +91,13 @@ pub async fn setup(
     let StartModel { transport, connector, sources } =
         answering(&config, start.front, start.places.config.as_deref(), &mut notes).await?;
     check_images(&start.images, &transport, &*connector, sources.http()).await?;
-    let mut resumed = start.resumed;
     if let Some(journal) = start.journal {
         let keys = sources.iter().filter_map(|source| source.transport.api_key.clone());
         let web = [&config.web.brave_key, &config.web.exa_key].into_iter().flatten().cloned();
         let of_servers = servers.definitions.iter().flat_map(mcp::hidden).map(ApiKey::new);
         let keys = keys.chain(transport.api_key.clone()).chain(web).chain(of_servers);
         keys.filter(ApiKey::is_distinctive).for_each(|key| journal.hide(key));
-        resumed = resumed.map(|earlier| journal.revealing(earlier));
+        start.resumed = start.resumed.map(|earlier| journal.revealing(earlier));
         listeners.push(Arc::new(journal));
     }
     // Any server may be llama.cpp, and the embedded model answers like it: it is probed for its context window.
@@ -147,7 +146,7 @@ pub async fn setup(
         left_out,
         says_left_out: start.front == FrontEnd::Exec,
         listeners,
-        resumed,
+        resumed: start.resumed,
     })
 }
 

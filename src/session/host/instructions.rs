@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steersman_base::text::is_blank;
-use steersman_tools::workspace::{Names, Workspace};
+use steersman_tools::workspace::{FileSnapshot, Names, Workspace};
 
 /// The file that agents of many programs read.
 const FILE: &str = "AGENTS.md";
@@ -30,8 +30,8 @@ pub(super) fn add_line(directory: &Path, line: &str) -> Result<(), String> {
     }
     after.extend_from_slice(line.as_bytes());
     after.push(b'\n');
-    let others = held.as_ref().and_then(|held| Some((held.links(), workspace.other_names(&path, held)?)));
-    let names = others.filter(|(links, _)| *links > 1).map_or(Names::Parted, |(links, _)| Names::Kept(links));
+    let linked = held.as_ref().filter(|held| workspace.other_names(&path, held).is_some());
+    let names = linked.map_or(Names::Parted, FileSnapshot::names);
     workspace.write_names(&path, before, &after, names).map(|_| ())
 }
 

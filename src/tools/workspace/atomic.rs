@@ -38,6 +38,11 @@ impl FileSnapshot {
     pub fn links(&self) -> u64 {
         self.links
     }
+
+    /// Returns what keeps all its names, where it has several.
+    pub fn names(&self) -> Names {
+        if self.links > 1 { Names::Kept { identity: self.identity, links: self.links } } else { Names::Parted }
+    }
 }
 
 /// What becomes of the other names of a file that is changed.
@@ -45,8 +50,13 @@ impl FileSnapshot {
 pub enum Names {
     /// They keep the old content: the changed file is another one from here on.
     Parted,
-    /// There are so many names in all, and each has the new content.
-    Kept(u64),
+    /// Each has the new content, if it is still this file with so many names: another could be put in its place meanwhile.
+    Kept {
+        /// What tells the file from others.
+        identity: (u64, u64),
+        /// The names.
+        links: u64,
+    },
 }
 
 /// The reason why a file was not written; it is unchanged.
@@ -98,8 +108,8 @@ pub(super) fn replace(
     names: Names,
 ) -> Result<(), WriteError> {
     let held = unchanged(place, before)?;
-    if let (Some(held), Names::Kept(links)) = (&held, names) {
-        return if held.links == links { overwrite(place, held, bytes) } else { Err(WriteError::Changed) };
+    if let (Some(held), Names::Kept { .. }) = (&held, names) {
+        return if held.names() == names { overwrite(place, held, bytes) } else { Err(WriteError::Changed) };
     }
     let temporary = TemporaryFile::write(place, bytes, held.as_ref())?;
     match before {

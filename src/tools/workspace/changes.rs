@@ -304,9 +304,11 @@ impl ChangedFile {
         let _alone = self.beneath.writing();
         let forecast = self.forecast();
         let (Some(now), true) = (self.as_left(), forecast.is_done()) else { return forecast };
+        // Of one that was replaced meanwhile the other names are not its own any more.
+        let names = if now.names() == self.names { self.names } else { Names::Parted };
         let done = self.beneath.place(&self.relative).map_err(WriteError::from).and_then(|place| match &self.before {
             EarlierContent::Missing | EarlierContent::Dropped => atomic::remove(&place, &now.bytes),
-            EarlierContent::Held(bytes) => atomic::replace(&place, Some(&now.bytes), bytes, self.names),
+            EarlierContent::Held(bytes) => atomic::replace(&place, Some(&now.bytes), bytes, names),
         });
         match done {
             Ok(()) => forecast,

@@ -296,55 +296,54 @@ impl Workspace {
                 "{named}: ~ is not expanded; name a path within the workspace (./{named} if it is a name)"
             ));
         }
-        self.resolve_whole(&self.root.join(path), &named)
-    }
-
-    /// As [`Workspace::resolve`], for a path that is not empty and absolute.
-    fn resolve_whole(&self, whole: &Path, named: &str) -> Result<PathBuf, String> {
-        let mut parts: Vec<Component<'_>> = whole.components().take(limits::PATH_PARTS + 1).collect();
-        if parts.len() > limits::PATH_PARTS {
-            return Err(format!("the path has more than {} parts", limits::PATH_PARTS));
-        }
-        let mut missing: Vec<Component<'_>> = Vec::new();
-        loop {
-            let existing: PathBuf = parts.iter().collect();
-            match existing.canonicalize() {
-                Ok(mut real) => {
-                    // The name that is there may be spelled in another way.
-                    if let Some(name) = missing.last().and_then(|part| other_spelling(&real, part.as_os_str())) {
-                        missing.pop();
-                        let whole: PathBuf =
-                            existing.join(name).components().chain(missing.into_iter().rev()).collect();
-                        return self.resolve_whole(&whole, named);
-                    }
-                    real.extend(missing.iter().rev());
-                    return Ok(real);
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(format!("{named} cannot be resolved: {error}")),
-            }
-            // Only a symbolic link that leads nowhere is there and yet not found.
-            if existing.symlink_metadata().is_ok() {
-                let target = existing.read_link().unwrap_or_default();
-                let target = visible_line(&target.to_string_lossy()).into_owned();
-                return Err(format!("{named} is a symbolic link that leads nowhere (to {target})"));
-            }
-            match parts.pop() {
-                Some(part @ Component::Normal(_)) => missing.push(part),
-                Some(Component::ParentDir) => {
-                    return Err(format!("{named} goes up (..) from a directory that does not exist"));
-                }
-                Some(Component::CurDir | Component::RootDir | Component::Prefix(_)) | None => {
-                    return Err(format!("{named} cannot be resolved"));
-                }
-            }
-        }
+        resolve_whole(&self.root.join(path), &named)
     }
 
     fn outside(&self, path: &str, real: &Path) -> String {
         let real = visible_line(&real.to_string_lossy()).into_owned();
         let root = visible_line(&self.root.to_string_lossy()).into_owned();
         format!("{} is outside the workspace: it is {real}, the workspace is {root}", visible_line(path))
+    }
+}
+
+/// Finds the real path of an absolute one; `named` is what the model calls it.
+fn resolve_whole(whole: &Path, named: &str) -> Result<PathBuf, String> {
+    let mut parts: Vec<Component<'_>> = whole.components().take(limits::PATH_PARTS + 1).collect();
+    if parts.len() > limits::PATH_PARTS {
+        return Err(format!("the path has more than {} parts", limits::PATH_PARTS));
+    }
+    let mut missing: Vec<Component<'_>> = Vec::new();
+    loop {
+        let existing: PathBuf = parts.iter().collect();
+        match existing.canonicalize() {
+            Ok(mut real) => {
+                // The name that is there may be spelled in another way.
+                if let Some(name) = missing.last().and_then(|part| other_spelling(&real, part.as_os_str())) {
+                    missing.pop();
+                    let whole: PathBuf = existing.join(name).components().chain(missing.into_iter().rev()).collect();
+                    return resolve_whole(&whole, named);
+                }
+                real.extend(missing.iter().rev());
+                return Ok(real);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(format!("{named} cannot be resolved: {error}")),
+        }
+        // Only a symbolic link that leads nowhere is there and yet not found.
+        if existing.symlink_metadata().is_ok() {
+            let target = existing.read_link().unwrap_or_default();
+            let target = visible_line(&target.to_string_lossy()).into_owned();
+            return Err(format!("{named} is a symbolic link that leads nowhere (to {target})"));
+        }
+        match parts.pop() {
+            Some(part @ Component::Normal(_)) => missing.push(part),
+            Some(Component::ParentDir) => {
+                return Err(format!("{named} goes up (..) from a directory that does not exist"));
+            }
+            Some(Component::CurDir | Component::RootDir | Component::Prefix(_)) | None => {
+                return Err(format!("{named} cannot be resolved"));
+            }
+        }
     }
 }
 

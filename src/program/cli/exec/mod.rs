@@ -42,7 +42,7 @@ use permission::PermissionCommand;
 use prompt::Prompt;
 use result::Farewell;
 use start::ChangedFiles;
-use steering::ExecRun;
+use steering::{ExecRun, Keeping};
 use steersman_base::assets;
 use steersman_base::limits;
 use steersman_base::protocol::Request;
@@ -190,7 +190,7 @@ async fn serve(
     let client = hub.first_without_screen();
     let mut run = ExecRun::new(&client, lines, questions, err.clone(), args, record.clone());
     run.replies = json.clone();
-    run.is_saved = journal.is_some();
+    run.keeping = if journal.is_some() { Keeping::InSession } else { Keeping::Nowhere };
     run.permission = permission;
     let limit = args.max_time.map(|time| Instant::now() + time);
     let exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_was_not_offered_is_not_taken() {
-        let answer = |answer| PermissionAnswer { answer, reason: None };
+        let answer = |answer| PermissionAnswer { answer, reason: None, arguments: None };
         assert!(taken(&request(), answer(InputAnswer::Session)).is_err());
         assert!(taken(&request(), answer(InputAnswer::Always)).is_err());
         assert_eq!(taken(&request(), answer(InputAnswer::Yes)), Ok(Answer::Once));

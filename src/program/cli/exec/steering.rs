@@ -62,6 +62,15 @@ impl UserLine {
     }
 }
 
+/// What becomes of texts that start no turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeping {
+    /// The session is saved: they wait there for its next text.
+    InSession,
+    /// Nothing keeps them: they are listed as unsent.
+    Nowhere,
+}
+
 /// A run under way.
 pub(super) struct ExecRun<'a> {
     pub(super) client: &'a dyn Client,
@@ -101,8 +110,8 @@ pub(super) struct ExecRun<'a> {
     pub(super) waiting: VecDeque<(Option<AgentId>, UserLine)>,
     /// Texts that start no turn: nothing waits for them.
     beside: Vec<Pending>,
-    /// True while the session is saved: what starts no turn waits there for its next text.
-    pub is_saved: bool,
+    /// What becomes of texts that start no turn.
+    pub keeping: Keeping,
     /// Texts that were accepted or read, but not sent.
     pub unsent: Vec<Pending>,
     pub reason: Option<String>,
@@ -146,7 +155,7 @@ impl<'a> ExecRun<'a> {
             is_paused: false,
             waiting: VecDeque::new(),
             beside: Vec::new(),
-            is_saved: false,
+            keeping: Keeping::Nowhere,
             unsent: Vec::new(),
             reason: None,
             switches: Vec::new(),
@@ -469,7 +478,9 @@ impl<'a> ExecRun<'a> {
                 }
             }
             Post::Notice(Notice::Unfinished(unfinished)) => self.decide_left(unfinished),
-            Post::Notice(Notice::Unsaved(why)) => self.is_saved = why.is_none(),
+            Post::Notice(Notice::Unsaved(why)) => {
+                self.keeping = if why.is_none() { Keeping::InSession } else { Keeping::Nowhere };
+            }
             Post::Notice(Notice::Ready) => self.fill_in(),
             Post::Notice(
                 Notice::Models(_)
@@ -536,7 +547,7 @@ impl<'a> ExecRun<'a> {
     /// is listed as unsent all the same.
     pub fn leave_beside(&mut self) {
         for entry in std::mem::take(&mut self.beside) {
-            if self.is_saved && entry.trigger.is_none() {
+            if self.keeping == Keeping::InSession && entry.trigger.is_none() {
                 self.err.say(&format!("kept for the next message of this session: {}", start_of(&entry.text)));
             } else {
                 self.unsent.push(entry);
