@@ -6,20 +6,23 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read};
-use std::ops::Range;
+use std::mem;
+use std::ops::{AddAssign, Range};
 
 use memchr::memmem;
-use serde_json::Value;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 use crate::journal::lines::{Lines, NextLine, ReadAt};
 use crate::journal::record::{Header, MARK, Record, number_of};
 use crate::journal::texts;
+use steersman_base::message::Message;
 use steersman_base::summary;
 
 /// How a line tells that one of its texts names another, or begins as if it did.
 const NAMED: &[u8] = br"\u0000";
-/// How the record of an event goes on behind its number.
-const EVENT: &[u8] = br#","kind":"event","#;
+/// How a record goes on behind its number.
+const KIND: &[u8] = br#","kind":""#;
 /// How many times the size of a journal is read again at most for texts that lines name, and the least of that, bytes: no
 /// run writes a file that needs more, and a hostile one is not to take for ever.
 const REREAD: u64 = 16;
@@ -28,7 +31,7 @@ const REREAD_AT_LEAST: u64 = 256 << 20;
 const GAP: usize = 1 << 16;
 
 /// What was passed over while a journal was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
     /// Lines, or stretches of one, that hold no record.
     pub skipped: u64,
@@ -61,6 +64,16 @@ impl Damage {
             })
             .collect();
         (!said.is_empty()).then(|| format!("the journal is not whole: {}", said.join(", ")))
+    }
+}
+
+impl AddAssign for Damage {
+    fn add_assign(&mut self, more: Self) {
+        self.skipped += more.skipped;
+        self.doubled += more.doubled;
+        self.lost_texts += more.lost_texts;
+        self.missing += more.missing;
+        self.not_imported += more.not_imported;
     }
 }
 
@@ -166,13 +179,34 @@ impl<S: ReadAt> Records<S> {
         Ok(Reading { records, last: self.state.last, damage: self.state.damage })
     }
 
+    /// Makes the records of the lines that begin in a part of a journal, where a line begins.
+    pub(super) fn of_lines(source: S, part: Range<u64>) -> Self {
+        Self { lines: Lines::new(source, part), state: ReaderState::default() }
+    }
+
+    /// As [`Iterator::next`], but passes over the records that are not wanted by what a glance at them tells. Those are no
+    /// less checked for damage; a text in them that is lost is not counted.
+    pub(super) fn next_wanted(&mut self, is_wanted: impl FnMut(&Glance<'_>) -> bool) -> io::Result<Option<Record>> {
+        self.next_of(is_wanted)
+    }
+
     fn next_record(&mut self) -> io::Result<Option<Record>> {
+        self.next_of(|_| true)
+    }
+
+    fn next_of(&mut self, mut is_wanted: impl FnMut(&Glance<'_>) -> bool) -> io::Result<Option<Record>> {
         loop {
             if let Some(record) = self.state.ready.pop_front() {
                 return Ok(Some(record));
             }
             match self.lines.next()? {
-                NextLine::Line(place, line) => self.state.line(&self.lines, place, self.lines.bytes(line)),
+                NextLine::Line(place, line) => {
+                    let line = self.lines.bytes(line);
+                    let glance = Glance::of(line).filter(|glance| !is_wanted(glance));
+                    if glance.is_none_or(|glance| !self.state.pass_over(&glance, place, line)) {
+                        self.state.line(&self.lines, place, line);
+                    }
+                }
                 NextLine::TooLong => self.state.damage.skipped += 1,
                 NextLine::End => return Ok(None),
             }
@@ -203,12 +237,23 @@ impl ReaderState {
             if !self.is_doubled(number, place, text) {
                 self.keep(number, record);
             }
-        } else if let Ok(value) = serde_json::from_slice(text) {
-            self.value(lines, place, text, value);
+        } else if serde_json::from_slice::<IgnoredAny>(text).is_ok() {
+            self.value(lines, place, text);
         } else {
             self.damage.skipped += u64::from(!has_hole);
             self.pieces(lines, place, text);
         }
+    }
+
+    /// Passes over a line that holds a whole record; false for one that does not.
+    fn pass_over(&mut self, glance: &Glance<'_>, place: u64, line: &[u8]) -> bool {
+        let text = line.trim_ascii_end();
+        let is_whole = serde_json::from_slice::<IgnoredAny>(text).is_ok();
+        if is_whole {
+            self.is_doubled(glance.number, place, text);
+            self.last = self.last.max(glance.number);
+        }
+        is_whole
     }
 
     /// Takes the whole records out of a line that is damaged.
@@ -221,11 +266,11 @@ impl ReaderState {
             let before = start.checked_sub(1).and_then(|before| text.get(before));
             let is_within = !is_outside && before.is_some_and(|before| matches!(before, b':' | b',' | b'['));
             let rest = text.get(start..).unwrap_or_default();
-            let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<Value>();
+            let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<IgnoredAny>();
             match values.next() {
-                Some(Ok(value)) if !is_within => {
+                Some(Ok(_)) if !is_within => {
                     let end = start + values.byte_offset();
-                    self.value(lines, place + start as u64, text.get(start..end).unwrap_or_default(), value);
+                    self.value(lines, place + start as u64, text.get(start..end).unwrap_or_default());
                     at = end;
                 }
                 Some(Ok(_) | Err(_)) | None => {
@@ -236,8 +281,9 @@ impl ReaderState {
         }
     }
 
-    fn value(&mut self, lines: &Lines<impl ReadAt>, place: u64, text: &[u8], mut value: Value) {
-        let Some(number) = value.get("record").and_then(Value::as_u64) else {
+    /// Takes a value that stands at a place of the file.
+    fn value(&mut self, lines: &Lines<impl ReadAt>, place: u64, text: &[u8]) {
+        let Ok(Numbered { record: number }) = serde_json::from_slice(text) else {
             self.damage.skipped += 1;
             return;
         };
@@ -246,15 +292,18 @@ impl ReaderState {
         }
         let (places, reread) = (&self.places, &mut self.reread);
         let most = place.saturating_mul(REREAD).saturating_add(REREAD_AT_LEAST);
-        self.damage.lost_texts += texts::restore(number, &mut value, |record, at| {
+        let longest = usize::try_from(REREAD_AT_LEAST).unwrap_or(usize::MAX);
+        let find = |record, at| {
             let named = places.get(record).or_else(|| lines.find(record))?;
             let line = lines.line_at(named).filter(|_| *reread < most)?;
             *reread += line.len() as u64;
-            texts::long_text(&line, at)
-        });
-        match serde_json::from_value(value) {
-            Ok(record) => self.keep(number, record),
-            Err(_) => self.damage.skipped += 1,
+            texts::long_text(&line, at).map(<[u8]>::to_vec)
+        };
+        let (whole, lost) = texts::put_back(number, text, find, longest);
+        self.damage.lost_texts += lost;
+        match record_of(&whole) {
+            Some(record) => self.keep(number, record),
+            None => self.damage.skipped += 1,
         }
     }
 
@@ -278,48 +327,119 @@ impl ReaderState {
     }
 }
 
+/// What the beginning of a line tells that is written as ours are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Glance<'a> {
+    number: u64,
+    /// The kind of the record.
+    pub kind: &'a str,
+    /// Of an event: its time, its agent and its type.
+    pub event: Option<(&'a str, &'a str, &'a str)>,
+}
+
+impl<'a> Glance<'a> {
+    fn of(line: &'a [u8]) -> Option<Self> {
+        let number = number_of(line)?;
+        let behind = line.get(MARK.len()..)?;
+        let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (kind, rest) = text_and_rest(behind.get(digits..)?.strip_prefix(KIND)?)?;
+        let event = || {
+            let rest = rest.strip_prefix(br#","seq":"#)?;
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let (at, rest) = text_and_rest(rest.get(digits..)?.strip_prefix(br#","at":""#)?)?;
+            let (agent, rest) = text_and_rest(rest.strip_prefix(br#","agent":""#)?)?;
+            let rest = rest.strip_prefix(br#","parent":"#)?;
+            let rest = match rest.strip_prefix(b"null") {
+                Some(rest) => rest,
+                None => text_and_rest(rest.strip_prefix(b"\"")?)?.1,
+            };
+            let (name, _) = text_and_rest(rest.strip_prefix(br#","event":{"type":""#)?)?;
+            Some((at, agent, name))
+        };
+        Some(Self { number, kind, event: event() })
+    }
+}
+
+/// Returns a text that begins here and has no escapes, and what stands behind it.
+fn text_and_rest(from: &[u8]) -> Option<(&str, &[u8])> {
+    let end = memchr::memchr2(b'"', b'\\', from).filter(|end| from.get(*end) == Some(&b'"'))?;
+    Some((str::from_utf8(from.get(..end)?).ok()?, from.get(end + 1..)?))
+}
+
+/// The number of a record, whatever else it says.
+#[derive(Deserialize)]
+struct Numbered {
+    record: u64,
+}
+
 /// Reads a line as it is usually written, without a way over a value; `None` for every other one.
 fn whole(text: &[u8]) -> Option<(u64, Record)> {
     let number = number_of(text)?;
     if memmem::find(text, NAMED).is_some() {
         return None;
     }
-    let behind = text.get(MARK.len()..)?;
+    Some((number, record_of(text)?))
+}
+
+/// Reads the record that a line of JSON holds. The kinds of which there are many are read without the detour that a
+/// tagged form takes over what stands before its tag.
+fn record_of(text: &[u8]) -> Option<Record> {
+    let behind = text.strip_prefix(MARK).unwrap_or_default();
     let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let record = if behind.get(digits..)?.starts_with(EVENT) {
-        Record::Event(serde_json::from_slice(text).ok()?)
-    } else {
-        serde_json::from_slice(text).ok()?
-    };
-    Some((number, record))
+    let kind = behind.get(digits..).and_then(|rest| rest.strip_prefix(KIND)).unwrap_or_default();
+    if kind.starts_with(b"event\",") {
+        return serde_json::from_slice(text).ok().map(Record::Event);
+    }
+    if kind.starts_with(b"history\",") {
+        let HistoryLine { replaced, messages } = serde_json::from_slice(text).ok()?;
+        return Some(Record::History { replaced, messages });
+    }
+    serde_json::from_slice(text).ok()
+}
+
+/// The members of [`Record::History`].
+#[derive(Deserialize)]
+struct HistoryLine {
+    replaced: bool,
+    messages: Vec<Message>,
 }
 
 /// Where each record stands in the file, with what its line was, to know it again.
 #[derive(Default)]
 struct Places {
-    /// By number; nearly all of them.
-    dense: Vec<Option<(u64, u64)>>,
+    /// By number, nearly all of them: the places, and a part of the hash of each.
+    dense: Vec<u64>,
+    hashes: Vec<u32>,
     /// Numbers far above those before.
-    sparse: HashMap<u64, (u64, u64)>,
+    sparse: HashMap<u64, (u64, u32)>,
 }
+
+/// No place.
+const NOWHERE: u64 = u64::MAX;
 
 impl Places {
     /// Notes a record; tells whether it is the same as the last one of this number.
+    #[allow(clippy::cast_possible_truncation)] // Half of a hash is one.
     fn insert(&mut self, number: u64, place: u64, hash: u64) -> bool {
-        let index = usize::try_from(number).unwrap_or(usize::MAX);
+        let (index, hash) = (usize::try_from(number).unwrap_or(usize::MAX), hash as u32);
         let is_near = index <= self.dense.len().saturating_add(GAP);
         if is_near && index >= self.dense.len() {
-            self.dense.resize(index + 1, None);
+            self.dense.resize(index + 1, NOWHERE);
+            self.hashes.resize(index + 1, 0);
         }
-        let before = match self.dense.get_mut(index) {
-            Some(known) => known.replace((place, hash)),
-            None => self.sparse.insert(number, (place, hash)),
+        let before = match (self.dense.get_mut(index), self.hashes.get_mut(index)) {
+            (Some(known), Some(known_hash)) => {
+                let before = (mem::replace(known, place), mem::replace(known_hash, hash));
+                (before.0 != NOWHERE).then_some(before)
+            }
+            _ => self.sparse.insert(number, (place, hash)),
         };
         before.is_some_and(|(_, before)| before == hash)
     }
 
     fn get(&self, number: u64) -> Option<u64> {
-        let dense = usize::try_from(number).ok().and_then(|index| self.dense.get(index)).copied().flatten();
-        dense.or_else(|| self.sparse.get(&number).copied()).map(|(place, _)| place)
+        let dense = usize::try_from(number).ok().and_then(|index| self.dense.get(index)).copied();
+        let place = dense.filter(|place| *place != NOWHERE);
+        place.or_else(|| self.sparse.get(&number).map(|(place, _)| *place))
     }
 }

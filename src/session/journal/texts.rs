@@ -7,10 +7,13 @@
 //! stand once. A text that names another begins with a NUL character; one that begins with it anyway gets a second.
 
 use std::collections::HashMap;
+use std::iter;
+use std::ops::Range;
 use std::sync::OnceLock;
 
+use memchr::{memchr, memchr2};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -114,6 +117,10 @@ pub(super) fn reveal_in<T: Serialize + DeserializeOwned>(written: &mut T, secret
 const LONG: usize = 80;
 /// Begins a text that names another.
 const NAME: char = '\0';
+/// The same in a line.
+const ESCAPED_NAME: &[u8] = br"\u0000";
+/// Bytes of the longest escape of a character in a line.
+const ESCAPE: usize = 6;
 pub(super) const LOST: &str = "[lost: this text was in a damaged line of the session's journal]";
 
 /// The place of a long text: the number of its record, and how many long texts stand before it there.
@@ -159,48 +166,119 @@ impl Written {
     }
 }
 
-/// Puts the texts back that a line names, found by the number of their record and their place in it; returns how many of
-/// them are lost.
-pub(super) fn restore(number: u64, line: &mut Value, mut find: impl FnMut(u64, usize) -> Option<String>) -> u64 {
-    let mut own: Vec<String> = Vec::new();
-    let mut lost = 0;
-    each_text(line, &mut |text| {
-        if let Some(named) = text.strip_prefix(NAME) {
-            if named.starts_with(NAME) {
-                text.remove(0);
-            } else {
-                let named =
-                    named.split_once('.').and_then(|(record, at)| Some((record.parse().ok()?, at.parse().ok()?)));
-                let whole =
-                    named.and_then(
-                        |(record, at)| {
-                            if record == number { own.get::<usize>(at).cloned() } else { find(record, at) }
-                        },
-                    );
-                lost += u64::from(whole.is_none());
-                *text = whole.unwrap_or_else(|| LOST.to_owned());
-                return;
+/// Returns a line with the texts that it names, found by the number of their record and their place in it, and how many of
+/// them are lost. The line is JSON; nothing of it is made a value.
+pub(super) fn put_back(
+    number: u64,
+    line: &[u8],
+    mut find: impl FnMut(u64, usize) -> Option<Vec<u8>>,
+    most: usize,
+) -> (Vec<u8>, u64) {
+    let mut whole = Vec::with_capacity(line.len() * 2);
+    // The long texts of this very line.
+    let mut own: Vec<Range<usize>> = Vec::new();
+    let (mut lost, mut copied) = (0, 0);
+    for at in texts_of(line) {
+        let text = line.get(at.clone()).unwrap_or_default();
+        if let Some(named) = text.strip_prefix(ESCAPED_NAME) {
+            whole.extend_from_slice(line.get(copied..at.start).unwrap_or_default());
+            copied = at.end;
+            if named.starts_with(ESCAPED_NAME) {
+                if is_long(named) {
+                    own.push(at.start + ESCAPED_NAME.len()..at.end);
+                }
+                whole.extend_from_slice(named);
+                continue;
             }
+            let found = place_named(named).filter(|_| whole.len() < most).and_then(|(record, place)| {
+                if record != number {
+                    return find(record, place);
+                }
+                own.get(place).and_then(|at| line.get(at.clone())).map(<[u8]>::to_vec)
+            });
+            lost += u64::from(found.is_none());
+            whole.extend_from_slice(found.as_deref().unwrap_or(LOST.as_bytes()));
+        } else if is_long(text) {
+            own.push(at);
         }
-        if text.len() >= LONG {
-            own.push(text.clone());
-        }
-    });
-    lost
+    }
+    whole.extend_from_slice(line.get(copied..).unwrap_or_default());
+    (whole, lost)
 }
 
-pub(super) fn long_text(line: &[u8], place: usize) -> Option<String> {
+/// Returns a long text of a line as it is written in JSON, by its place among them; `None` also where the line is damaged.
+pub(super) fn long_text(line: &[u8], place: usize) -> Option<&[u8]> {
     // Something may follow it in a damaged line.
-    let mut value = serde_json::Deserializer::from_slice(line).into_iter::<Value>().next()?.ok()?;
-    let (mut next, mut found) = (0, None);
-    each_text(&mut value, &mut |text| {
-        let Some(text) = written_out(text).filter(|text| text.len() >= LONG) else { return };
-        if next == place {
-            found = Some(text.to_owned());
-        }
-        next += 1;
+    let mut values = serde_json::Deserializer::from_slice(line).into_iter::<IgnoredAny>();
+    values.next()?.ok()?;
+    let line = line.get(..values.byte_offset())?;
+    let mut own = texts_of(line).filter_map(|at| {
+        let text = line.get(at)?;
+        let text = match text.strip_prefix(ESCAPED_NAME) {
+            Some(rest) => Some(rest).filter(|rest| rest.starts_with(ESCAPED_NAME))?,
+            None => text,
+        };
+        is_long(text).then_some(text)
     });
-    found
+    own.nth(place).filter(|text| str::from_utf8(text).is_ok())
+}
+
+fn place_named(name: &[u8]) -> Option<(u64, usize)> {
+    let (record, place) = str::from_utf8(name).ok()?.split_once('.')?;
+    Some((record.parse().ok()?, place.parse().ok()?))
+}
+
+/// Returns where the texts of a line of JSON stand, without their quotes, in their order; the names of members are none.
+fn texts_of(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    iter::from_fn(move || {
+        loop {
+            let start = at + memchr(b'"', line.get(at..)?)? + 1;
+            let mut end = start;
+            loop {
+                end += memchr2(b'"', b'\\', line.get(end..)?)?;
+                if line.get(end) == Some(&b'"') {
+                    break;
+                }
+                end += 2;
+            }
+            at = end + 1;
+            let behind = line.get(at..)?.iter().find(|byte| !byte.is_ascii_whitespace());
+            if behind != Some(&b':') {
+                return Some(start..end);
+            }
+        }
+    })
+}
+
+/// Tells whether a text that is written in JSON is long.
+fn is_long(text: &[u8]) -> bool {
+    text.len() >= LONG && (!text.contains(&b'\\') || text.len() >= LONG * ESCAPE || unescaped_len(text) >= LONG)
+}
+
+/// Returns how long a text is that is written in JSON.
+fn unescaped_len(text: &[u8]) -> usize {
+    let (mut at, mut len) = (0, 0);
+    while let Some(byte) = text.get(at) {
+        if *byte != b'\\' {
+            (at, len) = (at + 1, len + 1);
+            continue;
+        }
+        if text.get(at + 1) != Some(&b'u') {
+            (at, len) = (at + 2, len + 1);
+            continue;
+        }
+        let digits = text.get(at + 2..at + ESCAPE).and_then(|digits| str::from_utf8(digits).ok());
+        let unit = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok()).unwrap_or_default();
+        at += ESCAPE;
+        len += match unit {
+            0..0x80 => 1,
+            // Two units are one character of four bytes.
+            0x80..0x800 | 0xD800..0xE000 => 2,
+            0x800.. => 3,
+        };
+    }
+    len
 }
 
 /// Returns a text of a line as it was before it was written; `None` for one that names another.
