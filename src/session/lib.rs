@@ -4,6 +4,7 @@
 //!
 //! - what a client knows of a run without a screen: `fold/mod.rs`, with its tests
 //! - the journal of a session: `journal/mod.rs`; tests: `journal/mod.rs`
+//! - the pending texts of all agents, as records tell them: `queue_log.rs`; tests: `tests/session/queue_log.rs`
 //! - a saved session as a document: `export/mod.rs`; tests: `tests/program/sessions/export.rs`
 //! - a saved session as a screen was told of it: `replay/mod.rs`; tests: `tests/program/sessions/replay.rs`
 //! - sessions of other programs: `import/mod.rs`; tests: `tests/program/sessions/import.rs`
@@ -33,6 +34,7 @@ mod members;
 pub mod named_file;
 pub mod packed;
 mod past;
+pub mod queue_log;
 mod recorded;
 pub mod replay;
 mod requests;

@@ -17,6 +17,7 @@ mod library;
 mod model_switch;
 mod outside;
 mod plan_mode;
+mod queue_log;
 mod read_only;
 mod receipt_lives;
 mod shell_lines;

@@ -3,7 +3,8 @@
 //! Called when a session is resumed, part by part, so that its whole length is never in memory. Whatever was open when
 //! its program ended is closed as interrupted, and nothing that waits is sent by itself.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fs::File;
 use std::{fmt, io};
 
@@ -13,14 +14,15 @@ use crate::journal::SessionFile;
 use crate::journal::reader::Records;
 use crate::journal::record::Record;
 use crate::journal::restore_agents::AgentsFold;
+use crate::queue_log::QueueLog;
 use steersman_agent::NotRunReason;
 use steersman_base::details::UndoneFile;
-use steersman_base::event::{Decided, Envelope, Event, JobEnd, Outcome, Pending, TakenBack};
+use steersman_base::event::{Decided, Envelope, Event, JobEnd, Outcome, Pending};
 use steersman_base::id::{AgentId, CallId, JobId, MessageId};
 use steersman_base::limits;
-use steersman_base::message::{Message, UserAbout};
+use steersman_base::message::Message;
 use steersman_base::protocol::{DraftText, Unfinished};
-use steersman_base::steering::{Rule, TextKind};
+use steersman_base::steering::{Rule, RuleScope, TextKind};
 
 /// Why what was open has ended.
 const INTERRUPTED: &str = "interrupted: the program ended";
@@ -83,14 +85,6 @@ impl Earlier for EarlierRun {
     }
 }
 
-/// A text whose delivery was recorded, and its message not yet: a program that is killed between the two has not lost it.
-struct Delivering {
-    to: AgentId,
-    id: MessageId,
-    /// The record of a text can come behind the event of its delivery.
-    entry: Option<Pending>,
-}
-
 /// Tells whether a text is this draft: the same client sent it to the same agent, or out of a message that names another
 /// one, or a command, before it.
 fn was_sent(draft: &DraftText, to: &AgentId, entry: &Pending) -> bool {
@@ -103,20 +97,12 @@ fn was_sent(draft: &DraftText, to: &AgentId, entry: &Pending) -> bool {
 struct Fold {
     messages: Vec<Message>,
     agents: AgentsFold,
-    /// What has begun and not ended, in order.
-    open: Vec<OpenItem>,
-    waiting: Vec<(AgentId, Pending)>,
-    /// Texts that left the list of their agent in this turn and run, and no record has said why. A stop empties the list
-    /// before the record of the texts that it gave back is written: a program that is killed between has not lost them.
-    left_list: Vec<(AgentId, Pending)>,
-    delivering: Vec<Delivering>,
-    /// Given back to the user, and not sent again since.
-    returned: Vec<Pending>,
+    /// What has begun and not ended, by what ends it, each with its number in their order.
+    open: HashMap<EndedBy, Vec<(u64, OpenItem)>>,
+    opened: u64,
+    queues: QueueLog,
     /// What the user was writing, and has not sent since.
     drafts: Vec<DraftText>,
-    /// Texts that are no longer pending, and those that a list of the queue has shown.
-    settled: HashSet<MessageId>,
-    listed: HashSet<MessageId>,
     /// Undos behind the last message, with which the model would have been told.
     undone: Vec<(Option<u32>, Vec<UndoneFile>)>,
     /// The rules that hold; `None` while none was set.
@@ -132,40 +118,36 @@ impl Fold {
     fn add(&mut self, record: Record) -> Option<Envelope> {
         match record {
             Record::History { replaced, messages } => {
-                self.deliver(&AgentId::main(), replaced, &messages);
+                self.queues.converse(&AgentId::main(), replaced, &messages);
                 if replaced {
                     self.messages.clear();
                 }
                 self.messages.extend(messages);
             }
             Record::AgentHistory { agent, replaced, messages } => {
-                self.deliver(&agent, replaced, &messages);
+                self.queues.converse(&agent, replaced, &messages);
                 self.agents.say(&agent, replaced, messages);
             }
             Record::Accepted { to, entry } => self.accept(to, entry),
-            Record::TakenBack { texts, why, .. } => self.take_back(&texts, &why),
+            Record::TakenBack { texts, why, .. } => _ = self.queues.take_back(&texts, &why),
             Record::Event(envelope) => return self.apply(envelope),
             Record::Drafts { texts } => {
-                // What was given back is in the message again, unless that says something else by now.
-                let is_written = |entry: &Pending| texts.iter().any(|draft| draft.text.contains(&entry.text));
-                self.returned.retain(|returned| !is_written(returned));
-                self.left_list.retain(|(_, entry)| !is_written(entry));
+                self.queues.write(&texts);
                 self.drafts = texts;
             }
-            // The run before it ended there, and this one went on with what it had left.
-            Record::Run { .. } => self.waiting.append(&mut self.left_list),
+            Record::Run { .. } => self.queues.begin_run(),
             Record::Session(_) | Record::Unattended | Record::Missing { .. } | Record::Unknown => {}
         }
         None
     }
 
     /// Returns what the session goes on with after all records; what is open has ended because of this.
-    fn resumed(mut self, why: &str) -> Resumed {
-        let interrupted = self.open.iter().filter(|open| matches!(open.what, OpenKind::Agent(_))).count();
-        let closing = self.open.iter().rev().map(|open| open.closing(why)).collect();
-        let mut pending: Vec<Pending> = self.delivering.into_iter().filter_map(|text| text.entry).collect();
-        pending.extend(self.waiting.into_iter().chain(self.left_list).map(|(_, entry)| entry));
-        pending.append(&mut self.returned);
+    fn resumed(self, why: &str) -> Resumed {
+        let mut open: Vec<&(u64, OpenItem)> = self.open.values().flatten().collect();
+        open.sort_by_key(|(number, _)| Reverse(*number));
+        let interrupted = open.iter().filter(|(_, open)| matches!(open.what, OpenKind::Agent(_))).count();
+        let closing = open.iter().map(|(_, open)| open.closing(why)).collect();
+        let pending = self.queues.into_left();
         let unfinished = Unfinished { drafts: self.drafts, images: Vec::new(), pending, agents: interrupted };
         let plan = self.plans.of(&AgentId::main()).map(AgentPlan::left);
         let Self { messages, agents, undone, rules, numbers, task_open, .. } = self;
@@ -173,30 +155,11 @@ impl Fold {
         Resumed { messages, agents, task_open, closing, unfinished, undone, rules, plan, numbers, ..Resumed::default() }
     }
 
-    /// Takes which texts are the user's again: what went into the message comes back once, if that was not kept any more.
-    fn take_back(&mut self, texts: &[MessageId], why: &TakenBack) {
-        for id in texts {
-            let mut known = self.waiting.iter().chain(&self.left_list).map(|(_, entry)| entry);
-            let entry = known.find(|entry| entry.id == *id).cloned();
-            self.returned.extend(entry.filter(|_| matches!(why, TakenBack::Stopped | TakenBack::ToMessage)));
-            self.settle(id);
-        }
-    }
-
     fn accept(&mut self, to: AgentId, entry: Pending) {
         let number = entry.id.as_str().strip_prefix('m').and_then(|number| number.parse().ok());
         self.numbers.texts = self.numbers.texts.max(number.unwrap_or(0));
-        self.returned.retain(|returned| returned.text != entry.text);
-        self.left_list.retain(|(_, left)| left.text != entry.text);
         self.drafts.retain(|draft| !was_sent(draft, &to, &entry));
-        if let Some(delivering) = self.delivering.iter_mut().find(|text| text.id == entry.id) {
-            delivering.entry = Some(entry);
-            return;
-        }
-        let is_known = self.waiting.iter().any(|(_, waiting)| waiting.id == entry.id);
-        if !is_known && !self.settled.contains(&entry.id) {
-            self.waiting.push((to, entry));
-        }
+        self.queues.accept(&to, entry);
     }
 
     fn apply(&mut self, envelope: Envelope) -> Option<Envelope> {
@@ -207,19 +170,25 @@ impl Fold {
         if agent.is_main() {
             self.follow_task(event);
         }
-        if may_close(event) {
-            self.open.retain(|open| !open.is_closed_by(agent, event));
+        if let Some(end) = EndedBy::of(agent, event)
+            && let Some(open) = self.open.get_mut(&end)
+        {
+            open.retain(|(_, open)| !open.is_closed_by(agent, event));
+            if open.is_empty() {
+                self.open.remove(&end);
+            }
         }
         if let Some(what) = OpenKind::opened_by(event) {
-            self.open.push(OpenItem { agent: agent.clone(), parent: envelope.parent.clone(), what });
+            let open = OpenItem { agent: agent.clone(), parent: envelope.parent.clone(), what };
+            self.opened += 1;
+            self.open.entry(open.ended_by()).or_default().push((self.opened, open));
         }
         if let Event::JobStarted(start) = event {
             self.numbers.jobs = self.numbers.jobs.max(start.id.number().unwrap_or(0));
         } else if let Event::TurnStarted { turn } = event {
             if agent.is_main() {
                 self.numbers.turns = self.numbers.turns.max(*turn);
-                // The run went on: whoever took them back has them.
-                self.left_list.clear();
+                self.queues.begin_turn();
             }
         } else if let Event::AgentSpawned { child, .. } = event {
             if let Some((persona, number)) = child.as_str().rsplit_once(' ')
@@ -234,25 +203,19 @@ impl Fold {
             }
             if let Some(id) = injection {
                 // A rule holds from here on: the agent tells its model again where the conversation does not say it.
+                let scope = self.queues.enter(agent, id, *kind).map(|entry| entry.scope).unwrap_or_default();
                 if *kind == TextKind::Rule {
-                    self.set_rule(agent, id, content);
-                } else {
-                    let entry = self.waiting.iter().find(|(_, entry)| entry.id == *id).map(|(_, entry)| entry.clone());
-                    self.delivering.push(Delivering { to: agent.clone(), id: id.clone(), entry });
+                    self.set_rule(agent, id, scope, content);
                 }
-                self.settle(id);
             }
         } else if let Event::Rules { rules } = event {
             self.rules = Some(rules.clone());
         } else if let Event::ChangesUndone { turn, files } = event {
             self.undone.push((*turn, files.clone()));
         } else if let Event::Pending { entries } = event {
-            self.list(agent, entries);
+            self.queues.list(agent, entries);
         } else if let Event::Returned { entries } = event {
-            for entry in entries {
-                self.settle(&entry.id);
-            }
-            self.returned.extend(entries.iter().cloned());
+            self.queues.give_back(entries);
             // They come back by themselves, once.
             return None;
         }
@@ -272,72 +235,40 @@ impl Fold {
     }
 
     /// Takes a rule that was delivered: the list that follows may be missing.
-    fn set_rule(&mut self, agent: &AgentId, id: &MessageId, text: &str) {
-        let waiting = self.waiting.iter().map(|(_, entry)| entry).find(|entry| entry.id == *id);
-        let scope = waiting.map(|entry| entry.scope).unwrap_or_default();
+    fn set_rule(&mut self, agent: &AgentId, id: &MessageId, scope: RuleScope, text: &str) {
         let rule = Rule { id: id.clone(), agent: agent.clone(), scope, text: text.to_owned(), version: 0 };
         self.rules.get_or_insert_default().push(rule);
     }
-
-    /// Takes messages of an agent: the texts among them are delivered.
-    fn deliver(&mut self, agent: &AgentId, replaced: bool, messages: &[Message]) {
-        let is_of = |message: &Message, id: &MessageId| match message {
-            Message::User { about, .. } => match about.as_deref() {
-                Some(UserAbout::Text(text)) => text.id.as_ref() == Some(id),
-                Some(
-                    UserAbout::Rule(_)
-                    | UserAbout::Plan(_)
-                    | UserAbout::Job(_)
-                    | UserAbout::Agent(_)
-                    | UserAbout::Kept(_)
-                    | UserAbout::Images,
-                ) => false,
-                None => true,
-            },
-            Message::System { .. } | Message::Assistant(_) | Message::Tool { .. } => false,
-        };
-        self.delivering
-            .retain(|text| text.to != *agent || !(replaced || messages.iter().any(|message| is_of(message, &text.id))));
-    }
-
-    fn settle(&mut self, id: &MessageId) {
-        self.settled.insert(id.clone());
-        self.waiting.retain(|(_, entry)| entry.id != *id);
-        self.left_list.retain(|(_, entry)| entry.id != *id);
-    }
-
-    /// Takes the whole queue of an agent. A text that no list has shown yet may have come behind this one was made.
-    fn list(&mut self, agent: &AgentId, entries: &[Pending]) {
-        self.listed.extend(entries.iter().map(|entry| entry.id.clone()));
-        let listed = &self.listed;
-        let left = self.waiting.extract_if(.., |(to, entry)| to == agent && listed.contains(&entry.id));
-        self.left_list.extend(left);
-        self.left_list.retain(|(_, entry)| !entries.iter().any(|listed| listed.id == entry.id));
-        let mut all: Vec<(AgentId, Pending)> = entries
-            .iter()
-            .filter(|entry| !self.settled.contains(&entry.id))
-            .map(|entry| (agent.clone(), entry.clone()))
-            .collect();
-        all.append(&mut self.waiting);
-        self.waiting = all;
-    }
 }
 
-/// Tells whether an event can end something, so that most need no look at everything that is open.
-fn may_close(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::TurnEnded { .. }
+/// Whose events end something, so that few of all open things are looked at for one.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum EndedBy {
+    /// Those of the agent that began it.
+    Agent(AgentId),
+    /// Those about this child, question or job, whoever's they are.
+    Child(AgentId),
+    Question(String),
+    Job(JobId),
+}
+
+impl EndedBy {
+    /// Returns what an event can end; `None` for most.
+    fn of(agent: &AgentId, event: &Event) -> Option<Self> {
+        Some(match event {
+            Event::TurnEnded { .. }
             | Event::TurnStarted { .. }
             | Event::RoundEnded { .. }
             | Event::ToolResult { .. }
-            | Event::AgentFinished { .. }
-            | Event::Answer { .. }
             | Event::Resumed { .. }
             | Event::Compacted { .. }
-            | Event::Notice { .. }
-            | Event::JobEnded(_)
-    )
+            | Event::Notice { .. } => Self::Agent(agent.clone()),
+            Event::AgentFinished { child, .. } => Self::Child(child.clone()),
+            Event::Answer { id, .. } => Self::Question(id.clone()),
+            Event::JobEnded(end) => Self::Job(end.id.clone()),
+            _ => return None,
+        })
+    }
 }
 
 /// Something that has begun.
@@ -375,6 +306,17 @@ impl OpenKind {
 }
 
 impl OpenItem {
+    fn ended_by(&self) -> EndedBy {
+        match &self.what {
+            OpenKind::Turn(_) | OpenKind::Round(..) | OpenKind::Call(_) | OpenKind::Pause | OpenKind::Compaction => {
+                EndedBy::Agent(self.agent.clone())
+            }
+            OpenKind::Agent(child) => EndedBy::Child(child.clone()),
+            OpenKind::Question(id) => EndedBy::Question(id.clone()),
+            OpenKind::Job(id) => EndedBy::Job(id.clone()),
+        }
+    }
+
     fn is_closed_by(&self, agent: &AgentId, event: &Event) -> bool {
         let same = self.agent == *agent;
         match &self.what {

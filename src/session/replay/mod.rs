@@ -7,12 +7,13 @@
 //!
 //! - all of it: `mod.rs`; the screen that takes the posts: `src/tui/replay/mod.rs`; tests: `tests/program/sessions/replay.rs`
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::iter;
 
 use jiff::Timestamp;
 
 use crate::journal::Record;
+use crate::queue_log::QueueLog;
 use steersman_base::event::{Envelope, Event, Outcome, Pending, TakenBack};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{Post, QueueAct, QueueOutcome, Reply, Withdrawn};
@@ -40,10 +41,10 @@ pub fn moments(records: impl IntoIterator<Item = Record>) -> impl Iterator<Item 
                 Record::Accepted { to, entry } => fold.accept(to, entry),
                 Record::TakenBack { texts, why, at } => fold.take_back(&texts, &why, at),
                 Record::Event(envelope) => fold.apply(envelope),
+                Record::History { replaced, messages } => fold.queues.converse(&AgentId::main(), replaced, &messages),
+                Record::AgentHistory { agent, replaced, messages } => fold.queues.converse(&agent, replaced, &messages),
+                Record::Run { .. } => fold.queues.begin_run(),
                 Record::Session(_)
-                | Record::Run { .. }
-                | Record::History { .. }
-                | Record::AgentHistory { .. }
                 | Record::Drafts { .. }
                 | Record::Missing { .. }
                 | Record::Unattended
@@ -58,11 +59,7 @@ struct Fold {
     /// What follows from the last record.
     moments: VecDeque<Moment>,
     seq: u64,
-    queues: Vec<(AgentId, Vec<Pending>)>,
-    /// The texts that have left their queue. The record of a text can come behind the event of its delivery.
-    left: HashSet<MessageId>,
-    /// The texts that were accepted and did not leave, with their agents.
-    accepted: HashMap<MessageId, (AgentId, Pending)>,
+    queues: QueueLog,
     /// True from a turn of the main agent that failed or was stopped until the next one.
     is_paused: bool,
 }
@@ -72,39 +69,22 @@ impl Fold {
         self.moments.push_back(Moment { seq: self.seq, at, post });
     }
 
-    fn queue(&mut self, agent: &AgentId) -> Option<&mut Vec<Pending>> {
-        if !self.queues.iter().any(|(known, _)| known == agent) {
-            self.queues.push((agent.clone(), Vec::new()));
-        }
-        self.queues.iter_mut().find(|(known, _)| known == agent).map(|(_, queue)| queue)
-    }
-
     fn push_queues(&mut self, at: Timestamp) {
-        let queues = self.queues.iter().filter(|(_, queue)| !queue.is_empty()).cloned().collect();
-        self.push(at, Post::Queues { queues, paused: self.is_paused });
+        self.push(at, Post::Queues { queues: self.queues.queues(), paused: self.is_paused });
     }
 
     fn accept(&mut self, to: AgentId, entry: Pending) {
         let at = entry.at;
         let (text, delivery, outcome) = (entry.text.clone(), entry.delivery, Ok(entry.id.clone()));
         let (kind, scope, trigger) = (entry.kind, entry.scope, entry.trigger.clone());
-        self.accepted.insert(entry.id.clone(), (to.clone(), entry.clone()));
-        if !self.left.contains(&entry.id)
-            && let Some(queue) = self.queue(&to)
-            && queue.iter().all(|known| known.id != entry.id)
-        {
-            queue.push(entry);
-        }
+        self.queues.accept(&to, entry);
         self.push(at, Post::Reply(Reply::Injected { to, text, delivery, kind, scope, trigger, outcome }));
         self.push_queues(at);
     }
 
     /// Tells which texts are the user's again, as the reply to what took them back told it.
     fn take_back(&mut self, texts: &[MessageId], why: &TakenBack, at: Timestamp) {
-        let back: Vec<(AgentId, Pending)> = texts.iter().filter_map(|id| self.accepted.get(id).cloned()).collect();
-        for (agent, entry) in &back {
-            self.take(agent, |known| known.id == entry.id);
-        }
+        let back = self.queues.take_back(texts, why);
         self.push_queues(at);
         match why {
             TakenBack::Stopped => {
@@ -120,7 +100,7 @@ impl Fold {
                 }
             }
             TakenBack::Merged(first) => {
-                let Some((_, first)) = self.accepted.get(first).cloned() else { return };
+                let Some((_, first)) = self.queues.get(first).cloned() else { return };
                 for (agent, second) in back {
                     let outcome = QueueOutcome::Merged(first.clone(), Box::new(second));
                     self.push(
@@ -136,24 +116,15 @@ impl Fold {
         self.seq = envelope.seq;
         let at = envelope.at;
         let changed = match &envelope.event {
-            Event::Pending { entries } => {
-                let entries = entries.clone();
-                self.queue(&envelope.agent).is_some_and(|queue| {
-                    let is_new = *queue != entries;
-                    *queue = entries;
-                    is_new
-                })
+            Event::Pending { entries } => self.queues.list(&envelope.agent, entries),
+            Event::UserTurn { injection: Some(id), kind, .. } => {
+                self.queues.enter(&envelope.agent, id, *kind).is_some()
             }
-            Event::UserTurn { injection: Some(id), .. } => {
-                self.left.insert(id.clone());
-                self.take(&envelope.agent, |entry| entry.id == *id)
+            Event::Returned { entries } => self.queues.give_back(entries),
+            Event::TurnStarted { .. } if envelope.agent.is_main() => {
+                self.queues.begin_turn();
+                std::mem::take(&mut self.is_paused)
             }
-            Event::Returned { entries } => {
-                let ids: Vec<MessageId> = entries.iter().map(|entry| entry.id.clone()).collect();
-                self.left.extend(ids.iter().cloned());
-                self.take(&envelope.agent, |entry| ids.contains(&entry.id))
-            }
-            Event::TurnStarted { .. } if envelope.agent.is_main() => std::mem::take(&mut self.is_paused),
             Event::TurnEnded { outcome: Outcome::Failed | Outcome::Cancelled, .. } if envelope.agent.is_main() => {
                 self.is_paused = true;
                 true
@@ -164,14 +135,5 @@ impl Fold {
         if changed {
             self.push_queues(at);
         }
-    }
-
-    /// Takes entries out of an agent's queue; tells whether there were any.
-    fn take(&mut self, agent: &AgentId, is_taken: impl Fn(&Pending) -> bool) -> bool {
-        self.queue(agent).is_some_and(|queue| {
-            let before = queue.len();
-            queue.retain(|entry| !is_taken(entry));
-            queue.len() < before
-        })
     }
 }
