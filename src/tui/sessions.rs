@@ -31,6 +31,8 @@ pub struct Choices {
     /// `None` until they are known.
     rows: Option<Result<Vec<ListChoice>, String>>,
     filter: FilterText,
+    /// The places of the rows that the filter leaves.
+    found: Vec<usize>,
     position: ListPosition,
 }
 
@@ -42,17 +44,16 @@ impl Choices {
 
     /// Opens a list with its last row selected.
     pub fn of(subject: ChoiceSubject, rows: Vec<ListChoice>) -> Self {
-        Self {
-            subject,
-            position: ListPosition { selected: rows.len().saturating_sub(1), top: 0 },
-            rows: Some(Ok(rows)),
-            ..Self::default()
-        }
+        let position = ListPosition { selected: rows.len().saturating_sub(1), top: 0 };
+        let mut list = Self { subject, position, ..Self::default() };
+        list.take(Ok(rows));
+        list
     }
 
     /// Takes the rows that were waited for, or why there are none.
     pub fn take(&mut self, rows: Result<Vec<ListChoice>, String>) {
         self.rows = Some(rows);
+        self.filter_rows();
     }
 
     /// Gives rows to the list of this subject, when it is open.
@@ -71,17 +72,27 @@ impl Choices {
         self.rows.as_ref().map(|rows| rows.as_deref().map_err(String::as_str))
     }
 
-    /// Returns the rows that the filter leaves, and the place of the selected one among them.
-    fn found(&self) -> (Vec<&ListChoice>, usize) {
+    /// Finds the rows that the filter leaves: once for each change, as there may be thousands.
+    fn filter_rows(&mut self) {
         let words = self.filter.words();
-        let holds = |row: &&ListChoice| {
+        let holds = |row: &ListChoice| {
+            if words.is_empty() {
+                return true;
+            }
             let all = format!("{} {} {} {}", row.id, row.title, row.facts, row.preview).to_lowercase();
             words.iter().all(|word| all.contains(word))
         };
-        let found: Vec<&ListChoice> =
-            self.rows().and_then(Result::ok).unwrap_or_default().iter().filter(holds).collect();
-        let selected = self.position.selected.min(found.len().saturating_sub(1));
-        (found, selected)
+        let rows = self.rows().and_then(Result::ok).unwrap_or_default();
+        self.found = (0..).zip(rows).filter(|(_, row)| holds(row)).map(|(place, _)| place).collect();
+    }
+
+    /// Returns the row at a place among those that the filter leaves.
+    fn row(&self, place: usize) -> Option<&ListChoice> {
+        self.rows()?.ok()?.get(*self.found.get(place)?)
+    }
+
+    fn selected_row(&self) -> usize {
+        self.position.selected.min(self.found.len().saturating_sub(1))
     }
 }
 
@@ -109,7 +120,7 @@ impl Overlay for Choices {
     }
 
     fn count(&self, _: &Facts) -> usize {
-        self.found().0.len()
+        self.found.len()
     }
 
     fn position(&mut self) -> &mut ListPosition {
@@ -117,25 +128,27 @@ impl Overlay for Choices {
     }
 
     fn selected(&self, _: &Facts) -> usize {
-        self.found().1
+        self.selected_row()
     }
 
     fn act(&mut self, action: Action, _: &Facts) -> Outcome {
         match action {
             Action::Jump => {
-                let (found, selected) = self.found();
-                let chosen = found.get(selected).map(|row| PaneEffect::Chosen(self.subject, (*row).clone()));
+                let chosen = self.row(self.selected_row());
+                let chosen = chosen.map(|row| PaneEffect::Chosen(self.subject, row.clone()));
                 return Outcome::Consumed(chosen.into_iter().collect());
             }
             Action::Write(key) => _ = self.filter.delete(key),
             _ => return Outcome::Ignored,
         }
+        self.filter_rows();
         self.position.selected = 0;
         Outcome::DONE
     }
 
     fn type_char(&mut self, c: char) -> Outcome {
         self.filter.type_text(c.encode_utf8(&mut [0; 4]));
+        self.filter_rows();
         self.position.selected = 0;
         Outcome::DONE
     }
@@ -143,7 +156,7 @@ impl Overlay for Choices {
     fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
         let theme = &facts.theme;
         let (cursor, below) = self.filter.draw(inner, theme, buffer);
-        let (found, selected) = self.found();
+        let selected = self.selected_row();
         let nothing = match (self.rows(), self.subject) {
             (None, ChoiceSubject::Server) => "checking the servers…",
             (None, _) => "reading the sessions…",
@@ -155,13 +168,14 @@ impl Overlay for Choices {
             (Some(Ok([])), ChoiceSubject::Hook) => "there are no hooks; /help hooks says how to add some",
             (Some(Ok(_)), _) => "nothing fits the filter",
         };
-        let Some(chosen) = found.get(selected) else {
+        let Some(chosen) = self.row(selected) else {
             draw_empty(&[&one_line(nothing)], below, theme, buffer);
             return OverlayDrawn { cursor: Some(cursor), ..OverlayDrawn::default() };
         };
         let area = if below.height >= TALL { Rect { height: below.height / 2, ..below } } else { below };
-        let rows = ListRows { area, rows: &found, selected, top: 0, height: 1 };
-        rows.draw(theme, regions, buffer, |choice, room, buffer| {
+        let rows = ListRows { area, rows: &self.found, selected, top: 0, height: 1 };
+        rows.draw(theme, regions, buffer, |place, room, buffer| {
+            let Some(choice) = self.rows().and_then(Result::ok).and_then(|rows| rows.get(*place)) else { return };
             let left = put_facts(buffer, room, &choice.facts, TITLE, theme.dim);
             put(buffer, left, &one_line(&choice.title), theme.text);
         });

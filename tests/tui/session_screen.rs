@@ -7,7 +7,7 @@ use steersman_base::id::AgentId;
 use steersman_base::protocol::{DraftText, Notice, Post, QueueAct, Request, Unfinished};
 use steersman_tui::msg::{Effect, Msg};
 use steersman_tui::run::drafts::KeptDrafts;
-use steersman_tui::run::sessions::{recorded, search};
+use steersman_tui::run::sessions::{list, recorded, search};
 use steersman_tui::switch::Switch;
 use steersman_tui::switch::{ListChoice, SessionsFor};
 
@@ -279,4 +279,16 @@ fn a_search_that_finds_nothing_says_so_and_lines_tell_where_words_stand() {
     let told = stage.written();
     assert!(told.contains("Seven stories.; ") && told.contains("researcher 0 · assistant · #22"), "{told}");
     assert!(told.contains("steersman replay ID --at N"), "{told}");
+}
+
+#[test]
+fn the_list_holds_every_session_that_is_saved() {
+    let saved = Saved::new();
+    let file = saved.usual();
+    for number in 0..600 {
+        let name = format!("2026-11-22T20-35-08-00000000-0000-7000-8000-{number:012}.jsonl");
+        std::fs::copy(&file.path, file.path.with_file_name(name)).unwrap();
+    }
+    let rows = list(Some(&saved.home.path().join(".local/state/steersman"))).unwrap();
+    assert_eq!(rows.len(), 601);
 }

@@ -18,6 +18,12 @@ pub const JOURNAL_LINE: u64 = 64 << 20;
 pub const JOURNAL_FILE: u64 = 8 << 30;
 /// So much of the file that says in which order sessions were used is read, bytes.
 pub const SESSION_USES: u64 = 4 << 20;
+/// So much of the index of the sessions is read and written, bytes.
+pub const SESSION_INDEX: u64 = 256 << 20;
+/// So much of the journals of other sessions is read at most when a session begins, bytes.
+pub const START_READING: u64 = 32 << 20;
+/// The end of a journal by which a start tells what is unfinished in it, where it may not read all of it. Bytes.
+pub const UNFINISHED_TAIL: u64 = 4 << 20;
 /// Events of a session that goes on which are read at once.
 pub const RESUME_EVENTS: usize = 1_024;
 /// The end of a journal that is shown while the rest is being read, bytes.

@@ -16,7 +16,7 @@ use crate::program::cli::load::Start;
 use crate::program::cli::project::FrontEnd;
 use crate::program::config::ModelSource;
 use steersman_base::clock;
-use steersman_base::event::{Envelope, Event};
+use steersman_base::event::Envelope;
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
 use steersman_base::protocol::{DraftText, Unfinished};
@@ -26,10 +26,10 @@ use steersman_base::sync::lock;
 use steersman_base::text::{clip, visible_line};
 use steersman_core::listener::Listener as _;
 use steersman_core::provider::ApiKey;
-use steersman_session::host::{Closing, Earlier as _, Handle, Notice, Post, Resumed};
+use steersman_session::host::{Closing, Handle, Notice, Post};
 use steersman_session::journal::{
-    EarlierRun, Header, Journal, OpenFile, Opening, Parent, Record, SCHEMA, SessionFile, SessionFiles, SessionId,
-    before, carried_over, images_of, restore_left,
+    Digest, EarlierRun, Header, Journal, LeftOpen, OpenFile, Opening, Parent, Record, SCHEMA, SessionFile,
+    SessionFiles, SessionId, SessionIndex, before, carried_over, images_of, restore_left,
 };
 use steersman_tools::workspace::is_secret;
 use steersman_tui::run::branch::branch;
@@ -125,7 +125,7 @@ fn creating(files: &SessionFiles, header: &Header) -> (PathBuf, Opening) {
 /// Returns a name that no session has yet.
 fn unused(files: &SessionFiles, id: Option<&SessionId>) -> Result<Option<SessionId>, String> {
     let Some(id) = id else { return Ok(None) };
-    let saved = files.list().map_err(|error| format!("cannot list the sessions: {error}"))?;
+    let saved = files.list().map_err(unlisted)?;
     if saved.iter().any(|file| file.session == *id) {
         return Err(format!("there is a session {id} already: --resume {id} goes on with it"));
     }
@@ -236,93 +236,90 @@ fn header(start: &Start, parent: Option<Parent>, named: Option<SessionId>) -> Re
 /// Returns the session of a directory that was used last and in which something was said; where there is none, one with a
 /// draft alone. On the screen it is a conversation of the user's, if there is one: a script in the same directory hides none.
 fn last_used(files: &SessionFiles, cwd: &Path, front: FrontEnd) -> Result<SessionFile, String> {
-    let all: Vec<SessionFile> = sessions_of(files, cwd)?.collect();
-    let first = |accepts: fn(&SessionFile) -> bool| all.iter().find(|file| accepts(file));
-    let own = match front {
-        FrontEnd::Screen => first(|file| file.has_begun() && file.is_attended()),
-        FrontEnd::Exec => None,
-    };
-    let last = own.or_else(|| first(SessionFile::has_begun)).or_else(|| all.first());
-    last.cloned().ok_or_else(|| "no session of this directory is saved".to_owned())
+    let mut index = SessionIndex::of(files);
+    let (mut begun, mut any) = (None, None);
+    let mut found = None;
+    for file in files.list().map_err(unlisted)? {
+        let Some(digest) = digest_here(&mut index, &file, cwd) else { continue };
+        if digest.has_begun && (front == FrontEnd::Exec || digest.is_attended()) {
+            found = Some(file);
+            break;
+        }
+        let known = if digest.has_begun { &mut begun } else { &mut any };
+        known.get_or_insert(file);
+    }
+    index.save();
+    found.or(begun).or(any).ok_or_else(|| "no session of this directory is saved".to_owned())
 }
 
-/// Returns the sessions of a directory, the one that was used last first.
-fn sessions_of(files: &SessionFiles, cwd: &Path) -> Result<impl Iterator<Item = SessionFile>, String> {
-    let directory = cwd.display().to_string();
-    let is_here = move |file: &SessionFile| {
-        file.header().is_some_and(|header| header.directory == directory && header.imported.is_none())
-    };
-    let all = files.list().map_err(|error| format!("cannot list the sessions: {error}"))?;
-    Ok(all.into_iter().filter(is_here))
+/// Returns what a session of this directory says for lists; `None` for one of another directory, or that cannot be read.
+fn digest_here(index: &mut SessionIndex, file: &SessionFile, cwd: &Path) -> Option<Digest> {
+    if index.directory(file)? != cwd.display().to_string() {
+        return None;
+    }
+    index.get(file).ok().map(|known| known.digest).filter(|digest| digest.imported.is_none())
+}
+
+fn unlisted(error: io::Error) -> String {
+    format!("cannot list the sessions: {error}")
 }
 
 /// Looks for the newest other session of a directory and says what it left unfinished, and how to go on with it. Beside the
-/// start, as a long journal takes its time.
+/// start; of long journals that no list has read yet, the end alone is read.
 pub(super) fn offer_unfinished(state: PathBuf, cwd: PathBuf, own: Option<SessionId>, handle: &Handle) {
     let mailbox = Arc::clone(handle.mailbox());
     thread::spawn(move || {
         let files = SessionFiles::within(&state);
-        let all = sessions_of(&files, &cwd).into_iter().flatten();
-        for file in all.filter(|file| Some(&file.session) != own.as_ref()) {
-            match unfinished(&file) {
-                Ok(Some(sentence)) => return mailbox.push(Post::Notice(Notice::Info(sentence))),
-                // Somebody is writing its first text, or nothing came of that.
-                Ok(None) if !file.has_begun() => {}
-                Ok(None) => return,
-                Err(error) => {
-                    return tracing::warn!(%error, session = %file.session, "the newest session cannot be read");
-                }
+        let mut index = SessionIndex::of(&files).reading_at_most(limits::START_READING);
+        let others = files.list().unwrap_or_default().into_iter().filter(|file| Some(&file.session) != own.as_ref());
+        for file in others {
+            let Some(digest) = known_end(&mut index, &file, &cwd) else { continue };
+            // Somebody is writing its first text, or nothing came of that.
+            if let Some(left) = digest.left_open().filter(|_| !file.is_written()) {
+                mailbox.push(Post::Notice(Notice::Info(unfinished(&file, left))));
+                break;
+            }
+            if digest.has_begun {
+                break;
             }
         }
+        index.save();
     });
 }
 
-/// Returns the sentence about what waits in a session that nobody writes; `None` where nothing does.
-fn unfinished(file: &SessionFile) -> io::Result<Option<String>> {
-    if file.is_written() {
-        return Ok(None);
+/// Returns what a session of this directory says for lists, or what its end says where it is too long to be read now.
+fn known_end(index: &mut SessionIndex, file: &SessionFile, cwd: &Path) -> Option<Digest> {
+    if index.directory(file)? != cwd.display().to_string() {
+        return None;
     }
-    let (mut earlier, mut title) = (EarlierRun::of(file)?, String::new());
-    loop {
-        let events = earlier.events()?;
-        if events.is_empty() {
-            break;
-        }
-        for envelope in events {
-            if let Event::UserTurn { content, .. } = envelope.event
-                && title.is_empty()
-            {
-                title = content;
-            }
-        }
-    }
-    let Resumed { closing, unfinished, .. } = Box::new(earlier).resumed();
-    let is_cut = closing.iter().any(|end| end.agent.is_main() && matches!(end.event, Event::TurnEnded { .. }));
-    let drafts = unfinished.drafts.iter().filter(|draft| !draft.text.trim().is_empty()).count();
+    let known = index.get(file).ok()?;
+    let digest = if known.is_whole {
+        known.digest
+    } else {
+        let end = Digest::of_tail(file, limits::UNFINISHED_TAIL).ok()?;
+        known.digest.with_end(end)
+    };
+    Some(digest).filter(|digest| digest.imported.is_none())
+}
+
+/// Returns the sentence about what waits in a session.
+fn unfinished(file: &SessionFile, left: LeftOpen) -> String {
+    let LeftOpen { title, is_cut, pending, drafts } = left;
     let mut parts = Vec::new();
     if is_cut {
         parts.push("a turn was cut short".to_owned());
     }
-    if !unfinished.pending.is_empty() {
-        parts.push(format!("{} pending", unfinished.pending.len()));
+    if pending > 0 {
+        parts.push(format!("{pending} pending"));
     }
     if drafts > 0 {
         parts.push(count(drafts, "draft"));
-    }
-    if parts.is_empty() {
-        return Ok(None);
-    }
-    if title.is_empty() {
-        title = unfinished.drafts.into_iter().next().map(|draft| draft.text).unwrap_or_default();
     }
     let title = visible_line(title.trim_start().lines().next().unwrap_or_default());
     let title = if title.is_empty() { String::new() } else { format!(" “{}”", clip(&title, TITLE_COLUMNS)) };
     // As much of the name as no session of another millisecond has.
     let id = file.session.as_str().get(..13).unwrap_or(file.session.as_str());
-    Ok(Some(format!(
-        "The last session here is unfinished:{title} ({}). /resume {id} goes on with it",
-        parts.join(", ")
-    )))
+    format!("The last session here is unfinished:{title} ({}). /resume {id} goes on with it", parts.join(", "))
 }
 
 /// Takes up a session: its file is this program's alone from here on. It is read while the screen shows its end.

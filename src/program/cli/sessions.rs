@@ -31,10 +31,10 @@ pub(super) fn files(flags: &Flags) -> Result<SessionFiles, String> {
 }
 
 fn list(files: &SessionFiles, args: &SessionsArgs) -> Result<String, String> {
-    let found = files.list().map_err(|error| format!("cannot list the sessions: {error}"))?;
+    let found = files.outlines().map_err(|error| format!("cannot list the sessions: {error}"))?;
     let mut outlines = Vec::new();
-    for file in &found {
-        match Outline::of(file) {
+    for (file, outline) in found {
+        match outline {
             Ok(outline) => outlines.extend(Some(outline).filter(Outline::is_listed)),
             Err(error) => say(&format!("{}: {error}", visible_line(&file.path.to_string_lossy()))),
         }

@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 use std::fmt;
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read, Write as _};
 use std::mem;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
@@ -117,6 +117,10 @@ impl SessionFiles {
     /// Names the directory within the user's state directory; it is made when something is written.
     pub fn within(state: &Path) -> Self {
         Self(state.join("sessions"))
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        &self.0
     }
 
     /// Returns how the file of a new session is made, once there is something to write.
@@ -253,8 +257,8 @@ impl SessionFile {
     /// # Errors
     /// As [`SessionFile::read`].
     pub fn records(&self) -> io::Result<Records<File>> {
-        let (file, size) = self.opened()?;
-        Records::within(file, 0..size)
+        let (file, metadata) = self.opened()?;
+        Records::within(file, 0..metadata.len())
     }
 
     /// Returns the last of its records, so many bytes of them.
@@ -262,8 +266,8 @@ impl SessionFile {
     /// # Errors
     /// As [`SessionFile::read`].
     pub fn tail(&self, bytes: u64) -> io::Result<Records<File>> {
-        let (file, size) = self.opened()?;
-        Records::within(file, size.saturating_sub(bytes)..size)
+        let (file, metadata) = self.opened()?;
+        Records::within(file, metadata.len().saturating_sub(bytes)..metadata.len())
     }
 
     /// Returns the highest number of a text that it names, so that the next one is numbered on; 0 without any.
@@ -271,8 +275,8 @@ impl SessionFile {
     /// # Errors
     /// As [`SessionFile::read`].
     pub fn highest_text(&self) -> io::Result<u64> {
-        let (file, size) = self.opened()?;
-        highest_text(file.take(size))
+        let (file, metadata) = self.opened()?;
+        highest_text(file.take(metadata.len()))
     }
 
     /// Returns how many bytes it has.
@@ -280,15 +284,15 @@ impl SessionFile {
     /// # Errors
     /// As [`SessionFile::read`].
     pub fn size(&self) -> io::Result<u64> {
-        self.opened().map(|(_, size)| size)
+        self.opened().map(|(_, metadata)| metadata.len())
     }
 
-    fn opened(&self) -> io::Result<(File, u64)> {
+    pub(super) fn opened(&self) -> io::Result<(File, Metadata)> {
         let (file, metadata) = regular_file::open(&self.path, Links::Refused)?;
         if metadata.len() > limits::JOURNAL_FILE {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than any journal"));
         }
-        Ok((file, metadata.len()))
+        Ok((file, metadata))
     }
 
     /// Reads what the session is; `None` when that record is damaged, or not near the beginning of the file.
@@ -296,22 +300,6 @@ impl SessionFile {
         let (file, metadata) = regular_file::open(&self.path, Links::Refused).ok()?;
         let mut records = Records::within(file, 0..metadata.len().min(HEAD)).ok()?.map_while(Result::ok);
         records.find_map(Record::into_header)
-    }
-
-    /// Tells whether somebody said or ran something in it; false of one that holds a draft alone.
-    pub fn has_begun(&self) -> bool {
-        self.records().is_ok_and(|records| records.map_while(Result::ok).any(|record| record.begins()))
-    }
-
-    /// Tells whether it is a conversation of the user's, not only the work of programs that nobody watched.
-    pub fn is_attended(&self) -> bool {
-        let Ok(records) = self.records() else { return false };
-        let (mut runs, mut unattended) = (0, 0);
-        for record in records.map_while(Result::ok) {
-            runs += usize::from(matches!(record, Record::Run { .. }));
-            unattended += usize::from(matches!(record, Record::Unattended));
-        }
-        runs > unattended
     }
 
     /// Tells whether its file was not written for so long.

@@ -11,6 +11,7 @@
 //! - the directory, names, rights, locks: `files.rs`; tests: `journal/files.rs`
 //! - in which order sessions were used: `use_log.rs`; tests: `tests/program/sessions/uses.rs`
 //! - what a list says of a session: `outline.rs`; tests: `tests/program/sessions/command.rs`
+//! - what is known of all of them without reading them again: `index.rs`; tests: `journal/index.rs`
 //! - back into a conversation and its transcript: `restore.rs`; tests: `tests/program/sessions/resume.rs`
 //! - the sub-agents that can go on: `restore_agents.rs`; tests: `tests/program/sessions/continued.rs`
 //! - a session that another program wrote: `importing.rs`; tests: `tests/program/sessions/import.rs`
@@ -20,6 +21,7 @@
 mod branch;
 mod files;
 mod importing;
+mod index;
 mod lines;
 mod outline;
 mod reader;
@@ -34,9 +36,10 @@ mod writer;
 pub use branch::{before, carried_over, images_of};
 pub use files::{OpenFile, SessionFile, SessionFiles, SessionId};
 pub use importing::Import;
+pub use index::{Known, SessionIndex};
 pub use lines::ReadAt;
 pub(super) use lines::{Lines, NextLine};
-pub use outline::{Outline, Preview, SessionState};
+pub use outline::{Digest, LeftOpen, Outline, Preview, SessionState};
 pub use reader::{Damage, Reading, Records, highest_text, read};
 pub use record::{Header, Origin, Parent, Record, SCHEMA};
 pub use recording::Journal;

@@ -1,20 +1,27 @@
 //! What a list says of a session: its title, where and when it ran, what it cost and how it stands.
+//!
+//! Folded record by record into a [`Digest`], which the index of the sessions keeps; an [`Outline`] is that with what is true
+//! at this moment only. Always holds: a digest is small, whatever the size of the journal.
 
+use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::journal::reader::{Damage, Glance, Records};
 use crate::journal::{Origin, Record, SessionFile, SessionId};
-use steersman_base::event::{Event, Outcome, add_known};
+use crate::queue_log::QueueLog;
+use steersman_base::event::{Event, Outcome, Pending, add_known};
+use steersman_base::id::AgentId;
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outline {
     /// Its name.
     pub id: SessionId,
-    /// The first text of the user; while there is none, what is being written.
+    /// The first text of the user, its beginning; while there is none, what is being written.
     pub title: String,
     /// The directory that it worked in.
     pub directory: String,
@@ -53,7 +60,7 @@ pub struct Outline {
 }
 
 /// The beginning of a conversation, and its last answer.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Preview {
     /// What the user said, the first texts.
     pub texts: Vec<String>,
@@ -63,23 +70,24 @@ pub struct Preview {
 
 impl Preview {
     fn say(&mut self, text: &str) {
-        if self.texts.len() < PREVIEW_TEXTS {
+        let said: usize = self.texts.iter().map(String::len).sum();
+        if said < PREVIEW_BYTES {
             self.texts.push(beginning(text));
         }
     }
 }
 
-/// Most texts of the user in a preview.
-const PREVIEW_TEXTS: usize = 20;
-/// Most characters of each, and of the answer.
-const PREVIEW_CHARS: usize = 600;
+/// Texts of the user enter a preview until it has so much of them, bytes.
+const PREVIEW_BYTES: usize = 2_000;
+/// Most characters of a title, of each text in a preview, and of the answer.
+const BEGINNING: usize = 600;
 
 fn beginning(text: &str) -> String {
-    text.chars().take(PREVIEW_CHARS).collect()
+    text.chars().take(BEGINNING).collect()
 }
 
 /// How a session stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
     /// A turn runs.
@@ -87,6 +95,7 @@ pub enum SessionState {
     /// A program has it open, and no turn runs.
     Open,
     /// Its program ended within a turn, or before one began.
+    #[default]
     Interrupted,
     /// Its last turn has an answer.
     Answered,
@@ -110,61 +119,141 @@ impl SessionState {
     }
 }
 
-impl Outline {
-    /// Reads a session's journal and says what a list shows of it.
+/// What the records of a session say for lists.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Digest {
+    title: String,
+    /// What the user was writing, the beginning of the first draft, and how many drafts hold something.
+    draft: String,
+    drafts: usize,
+    /// The directory that it worked in; empty until the record that says so was read.
+    pub directory: String,
+    branch: Option<String>,
+    model: Option<String>,
+    started: Option<Timestamp>,
+    last: Option<Timestamp>,
+    turns: u64,
+    agents: u64,
+    tokens: u64,
+    cost_nanos: Option<u64>,
+    state: SessionState,
+    parent: Option<SessionId>,
+    /// The file of another program that it was read from.
+    pub imported: Option<Origin>,
+    preview: Preview,
+    /// True once somebody said or ran something.
+    pub has_begun: bool,
+    /// How often a program began to write it, and how often that was one that nobody watched.
+    runs: u64,
+    unattended: u64,
+    /// The texts on their way, their beginnings.
+    queues: QueueLog,
+    damage: Damage,
+}
+
+/// What a session left unfinished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOpen {
+    /// The first text of the user; where there is none, what was being written.
+    pub title: String,
+    /// True when a turn of the main agent has no end.
+    pub is_cut: bool,
+    /// Texts that were sent and not delivered.
+    pub pending: usize,
+    /// Texts that were being written.
+    pub drafts: usize,
+}
+
+impl Digest {
+    /// Tells whether it is a conversation of the user's, not only the work of programs that nobody watched.
+    pub fn is_attended(&self) -> bool {
+        self.runs > self.unattended
+    }
+
+    /// Returns what was left unfinished, if the session goes no further; `None` where that is nothing.
+    pub fn left_open(&self) -> Option<LeftOpen> {
+        let is_cut = self.turns > 0 && self.state == SessionState::Interrupted;
+        let (pending, drafts) = (self.queues.left(), self.drafts);
+        let title = if self.title.is_empty() { &self.draft } else { &self.title };
+        (is_cut || pending > 0 || drafts > 0).then(|| LeftOpen { title: title.clone(), is_cut, pending, drafts })
+    }
+
+    /// Returns this, of the beginning of a journal, with how its end says that the session stands.
+    #[must_use]
+    pub fn with_end(self, end: Self) -> Self {
+        let Self { draft, drafts, state, queues, turns, last, .. } = end;
+        // Where the end tells of no turn at all, it lies within one.
+        let turns = if self.has_begun { turns.max(1) } else { turns };
+        Self { draft, drafts, state, queues, turns, last, ..self }
+    }
+
+    /// Returns what a list says of this session now.
+    pub fn outline(self, file: &SessionFile) -> Outline {
+        let is_in_turn = self.turns > 0 && self.state == SessionState::Interrupted;
+        let state = match (file.is_written(), is_in_turn) {
+            (true, true) => SessionState::Running,
+            (true, false) => SessionState::Open,
+            (false, _) => self.state,
+        };
+        Outline {
+            id: file.session.clone(),
+            title: if self.title.is_empty() { self.draft } else { self.title },
+            directory: self.directory,
+            branch: self.branch,
+            model: self.model,
+            started: self.started,
+            last: self.last,
+            turns: self.turns,
+            agents: self.agents,
+            tokens: self.tokens,
+            cost_nanos: self.cost_nanos,
+            state,
+            file: file.path.clone(),
+            damage: self.damage.sentence(),
+            parent: self.parent,
+            imported: self.imported,
+            preview: self.preview,
+            has_begun: self.has_begun,
+        }
+    }
+
+    /// Returns what the end of a journal says, so many bytes of it.
     ///
     /// # Errors
     /// As [`SessionFile::read`].
-    pub fn of(file: &SessionFile) -> io::Result<Self> {
-        let mut outline = Self::empty(file);
-        let mut records = file.records()?;
-        let mut draft = String::new();
-        for record in records.by_ref() {
-            let record = record?;
-            if let Record::Drafts { texts } = &record {
-                draft = texts.first().map(|draft| draft.text.clone()).unwrap_or_default();
-            }
-            outline.add(record);
-        }
-        if outline.title.is_empty() {
-            outline.title = draft;
-        }
-        outline.damage = records.damage().sentence();
-        if file.is_written() {
-            let is_in_turn = outline.turns > 0 && outline.state == SessionState::Interrupted;
-            outline.state = if is_in_turn { SessionState::Running } else { SessionState::Open };
-        }
-        Ok(outline)
+    pub fn of_tail(file: &SessionFile, bytes: u64) -> io::Result<Self> {
+        let mut digest = Self::default();
+        digest.extend(file.tail(bytes)?)?;
+        Ok(digest)
     }
 
-    fn empty(file: &SessionFile) -> Self {
-        Self {
-            id: file.session.clone(),
-            title: String::new(),
-            directory: String::new(),
-            branch: None,
-            model: None,
-            started: None,
-            last: None,
-            turns: 0,
-            agents: 0,
-            tokens: 0,
-            cost_nanos: None,
-            state: SessionState::Interrupted,
-            file: file.path.clone(),
-            damage: None,
-            parent: None,
-            imported: None,
-            preview: Preview::default(),
-            has_begun: false,
+    /// Takes records that follow.
+    ///
+    /// # Errors
+    /// What the file itself says.
+    pub(super) fn extend(&mut self, mut records: Records<File>) -> io::Result<()> {
+        while let Some(record) = records.next_wanted(|glance| self.wants(glance))? {
+            self.add(record);
         }
+        self.damage += records.damage();
+        Ok(())
     }
 
-    /// Tells whether a list shows it: not while somebody writes its first text, or when nothing came of that.
-    pub fn is_listed(&self) -> bool {
-        let is_left =
-            !matches!(self.state, SessionState::Running | SessionState::Open) && !self.title.trim().is_empty();
-        self.has_begun || self.damage.is_some() || is_left
+    /// Tells whether a record says anything for a list, and takes the time of one that does not.
+    fn wants(&mut self, glance: &Glance<'_>) -> bool {
+        let Some((at, agent, event)) = glance.event else {
+            // A conversation counts only for a text whose delivery it shows.
+            return !matches!(glance.kind, "history" | "agent_history") || self.queues.is_delivering();
+        };
+        let is_counted = matches!(
+            event,
+            "agent_spawned" | "tokens" | "job_started" | "turn_started" | "user_turn" | "pending" | "returned"
+        );
+        if is_counted || agent.is_empty() && matches!(event, "turn_ended" | "assistant") {
+            return true;
+        }
+        self.last = self.last.max(at.parse().ok());
+        false
     }
 
     fn add(&mut self, record: Record) {
@@ -178,49 +267,74 @@ impl Outline {
                 self.parent = header.parent.map(|parent| parent.session);
                 self.imported = header.imported;
             }
-            Record::Run { at, .. } => self.last = self.last.max(Some(at)),
+            Record::Run { at, .. } => {
+                self.runs += 1;
+                self.queues.begin_run();
+                self.last = self.last.max(Some(at));
+            }
+            Record::Unattended => self.unattended += 1,
             Record::Accepted { to, entry } => {
                 self.last = self.last.max(Some(entry.at));
                 if to.is_main() && self.title.is_empty() {
-                    self.title = entry.text;
+                    self.title = beginning(&entry.text);
                 }
+                let entry = small(entry);
+                if self.drafts > 0 && self.draft == entry.text {
+                    // What was written is sent.
+                    (self.draft, self.drafts) = (String::new(), self.drafts - 1);
+                }
+                self.queues.accept(&to, entry);
             }
+            Record::TakenBack { texts, why, .. } => _ = self.queues.take_back(&texts, &why),
+            Record::Drafts { texts } => {
+                self.draft = texts.first().map(|draft| beginning(&draft.text)).unwrap_or_default();
+                self.drafts = texts.iter().filter(|draft| !draft.text.trim().is_empty()).count();
+                self.queues.write(&texts);
+            }
+            Record::History { replaced, messages } => {
+                self.queues.converse(&AgentId::main(), replaced, &messages);
+            }
+            Record::AgentHistory { agent, replaced, messages } => self.queues.converse(&agent, replaced, &messages),
             Record::Event(envelope) => {
                 self.last = self.last.max(Some(envelope.at));
-                self.apply(envelope.agent.is_main(), envelope.event);
+                self.apply(&envelope.agent, envelope.event);
             }
-            Record::History { .. }
-            | Record::AgentHistory { .. }
-            | Record::TakenBack { .. }
-            | Record::Drafts { .. }
-            | Record::Missing { .. }
-            | Record::Unattended
-            | Record::Unknown => {}
+            Record::Missing { .. } | Record::Unknown => {}
         }
     }
 
-    fn apply(&mut self, is_main: bool, event: Event) {
+    fn apply(&mut self, agent: &AgentId, event: Event) {
         if let Event::AgentSpawned { .. } = event {
             self.agents += 1;
         } else if let Event::Tokens(usage) = event {
             self.tokens = self.tokens.saturating_add(usage.context());
             add_known(&mut self.cost_nanos, usage.cost_nanos);
-            if is_main && usage.model.is_some() {
+            if agent.is_main() && usage.model.is_some() {
                 self.model = usage.model;
             }
-        } else if is_main {
-            self.apply_main(event);
+        } else if let Event::Pending { entries } = event {
+            self.queues.list(agent, &entries.into_iter().map(small).collect::<Vec<_>>());
+        } else if let Event::Returned { entries } = event {
+            self.queues.give_back(&entries.into_iter().map(small).collect::<Vec<_>>());
+        } else {
+            if let Event::UserTurn { injection: Some(id), kind, .. } = &event {
+                self.queues.enter(agent, id, *kind);
+            }
+            if agent.is_main() {
+                self.apply_main(event);
+            }
         }
     }
 
     fn apply_main(&mut self, event: Event) {
         if let Event::TurnStarted { .. } = event {
             self.turns += 1;
+            self.queues.begin_turn();
             self.state = SessionState::Interrupted;
         } else if let Event::UserTurn { content, .. } = event {
             self.preview.say(&content);
             if self.title.is_empty() {
-                self.title = content;
+                self.title = beginning(&content);
             }
         } else if let Event::Assistant { text, .. } = event {
             if !text.trim().is_empty() {
@@ -233,5 +347,29 @@ impl Outline {
                 Outcome::Failed => SessionState::Failed,
             };
         }
+    }
+}
+
+/// Returns a text without what a list needs not.
+fn small(entry: Pending) -> Pending {
+    Pending { text: beginning(&entry.text), images: Vec::new(), ..entry }
+}
+
+impl Outline {
+    /// Reads a session's journal and says what a list shows of it.
+    ///
+    /// # Errors
+    /// As [`SessionFile::read`].
+    pub fn of(file: &SessionFile) -> io::Result<Self> {
+        let mut digest = Digest::default();
+        digest.extend(file.records()?)?;
+        Ok(digest.outline(file))
+    }
+
+    /// Tells whether a list shows it: not while somebody writes its first text, or when nothing came of that.
+    pub fn is_listed(&self) -> bool {
+        let is_left =
+            !matches!(self.state, SessionState::Running | SessionState::Open) && !self.title.trim().is_empty();
+        self.has_begun || self.damage.is_some() || is_left
     }
 }

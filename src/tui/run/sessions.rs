@@ -12,12 +12,10 @@ use crate::timeline::{Recorded, RecordedFacts, RecordedSource, Step, Steps};
 use steersman_base::summary::{ComparedTable, count, tokens};
 use steersman_base::target::MAIN;
 use steersman_session::compare::compare;
-use steersman_session::journal::{Header, Outline, Record, SessionFile, SessionFiles, SessionId};
+use steersman_session::journal::{Header, Outline, Record, SessionFiles, SessionId, SessionIndex};
 use steersman_session::replay::{Moment, moments};
 use steersman_session::search::{self, Hit, SearchQuery};
 
-/// Most sessions that are listed, the newest.
-const MOST: usize = 500;
 /// Most places that a search lists.
 const MOST_HITS: usize = 500;
 /// Most calls, files and lines of an answer in a comparison.
@@ -28,10 +26,10 @@ const MOST_COMPARED: usize = 1_000;
 /// # Errors
 /// A sentence, when the directory cannot be read.
 pub fn list(state: Option<&Path>) -> Result<Vec<ListChoice>, String> {
-    let files = listed(state)?;
+    let outlines = saved(state)?.outlines().map_err(|error| unlisted(&error))?;
     // One that cannot be read is named by `steersman sessions`.
-    let outlines = files.iter().filter_map(|file| Outline::of(file).ok()).filter(Outline::is_listed);
-    Ok(outlines.take(MOST).map(|outline| row(&outline)).collect())
+    let outlines = outlines.into_iter().filter_map(|(_, outline)| outline.ok()).filter(Outline::is_listed);
+    Ok(outlines.map(|outline| row(&outline)).collect())
 }
 
 /// Searches the sessions below the user's state directory, the newest first, for texts that hold these words.
@@ -42,23 +40,29 @@ pub fn search(state: Option<&Path>, words: &str) -> Result<Vec<ListChoice>, Stri
     let sought = SearchQuery::new(&[words.to_owned()])?;
     // In a transcript a capital letter would count.
     let word = words.split_whitespace().next().unwrap_or_default().to_lowercase();
-    let all = listed(state)?;
+    let files = saved(state)?;
+    let all = files.list().map_err(|error| unlisted(&error))?;
+    let index = SessionIndex::of(&files);
     // One that cannot be read is named by `steersman search`.
     let hits = search::search(&all, &sought, MOST_HITS).hits;
     let mut places: HashMap<SessionId, String> = HashMap::new();
     let rows = hits.into_iter().take(MOST_HITS).map(|hit| {
         let place = places.entry(hit.session.clone()).or_insert_with(|| {
-            let header = all.iter().find(|file| file.session == hit.session).and_then(SessionFile::header);
-            header.map(|header| name_of(&header.directory)).unwrap_or_default()
+            let file = all.iter().find(|file| file.session == hit.session);
+            file.and_then(|file| index.directory(file)).map(|directory| name_of(&directory)).unwrap_or_default()
         });
         hit_row(hit, place, &word)
     });
     Ok(rows.collect())
 }
 
-fn listed(state: Option<&Path>) -> Result<Vec<SessionFile>, String> {
+fn saved(state: Option<&Path>) -> Result<SessionFiles, String> {
     let state = state.ok_or("no session is saved: there is no directory for them")?;
-    SessionFiles::within(state).list().map_err(|error| format!("cannot list the sessions: {error}"))
+    Ok(SessionFiles::within(state))
+}
+
+fn unlisted(error: &io::Error) -> String {
+    format!("cannot list the sessions: {error}")
 }
 
 fn hit_row(hit: Hit, directory: &str, word: &str) -> ListChoice {
@@ -89,8 +93,7 @@ fn hit_row(hit: Hit, directory: &str, word: &str) -> ListChoice {
 /// A sentence, when the session cannot be read.
 pub fn recorded(state: Option<&Path>, own: Option<&str>, wanted: SessionPlace) -> Result<Recorded, String> {
     let SessionPlace { session, place } = wanted;
-    let state = state.ok_or("no session is saved: there is no directory for them")?;
-    let file = SessionFiles::within(state).find(&session)?;
+    let file = saved(state)?.find(&session)?;
     let source = if own == Some(file.session.as_str()) {
         RecordedSource::Own
     } else {
@@ -105,8 +108,7 @@ pub fn recorded(state: Option<&Path>, own: Option<&str>, wanted: SessionPlace) -
 /// # Errors
 /// A sentence, when one of them cannot be read.
 pub fn compared(state: Option<&Path>, names: &[String; 2]) -> Result<ComparedTable, String> {
-    let state = state.ok_or("no session is saved: there is no directory for them")?;
-    let files = SessionFiles::within(state);
+    let files = saved(state)?;
     let read = |name: &String| {
         let file = files.find(name)?;
         let records = file.read().map_err(|error| format!("cannot read session {name}: {error}"))?.records;

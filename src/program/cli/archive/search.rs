@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use crate::program::cli::exit::{Exit, json, print, say};
 use steersman_base::target::MAIN;
 use steersman_base::text::visible_line;
-use steersman_session::journal::{SessionFile, SessionFiles};
+use steersman_session::journal::{SessionFile, SessionFiles, SessionIndex};
 use steersman_session::search::{Hit, SearchQuery, SearchResults, search};
 
 /// The arguments of `search`.
@@ -35,18 +35,22 @@ pub(super) fn run(files: &SessionFiles, args: &SearchArgs) -> Result<Exit, Strin
     for (file, error) in &found.failed {
         say(&format!("{}: {error}", visible_line(&file.path.to_string_lossy())));
     }
-    let text = if args.json { json(&found.hits)? } else { lines(&found, &args.words.join(" "), args.most, &all) };
+    let text = if args.json {
+        json(&found.hits)?
+    } else {
+        lines(&found, &args.words.join(" "), args.most, &all, &SessionIndex::of(files))
+    };
     print(&text);
     Ok(if found.hits.is_empty() { Exit::Failed } else { Exit::Done })
 }
 
-fn lines(found: &SearchResults, words: &str, most: usize, files: &[SessionFile]) -> String {
+fn lines(found: &SearchResults, words: &str, most: usize, all: &[SessionFile], index: &SessionIndex) -> String {
     let hits = &found.hits;
     let mut text = String::new();
     for group in hits.get(..most).unwrap_or(hits).chunk_by(|one, next| one.session == next.session) {
         let Some(first) = group.first() else { continue };
-        let file = files.iter().find(|file| file.session == first.session);
-        let directory = file.and_then(SessionFile::header).map(|header| header.directory).unwrap_or_default();
+        let file = all.iter().find(|file| file.session == first.session);
+        let directory = file.and_then(|file| index.directory(file)).unwrap_or_default();
         let gap = if text.is_empty() { "" } else { "\n" };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{gap}{}  {}", first.session, visible_line(&directory));
