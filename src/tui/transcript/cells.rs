@@ -12,8 +12,9 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use crate::transcript::cell::{Cell, Fold};
 use steersman_session::packed::Packed;
 
+/// Cells that are packed together, but where a transcript is put away before there are so many.
 const PAGE: usize = 128;
-/// The newest cells, which are never packed: what is still expected for one comes soon, if at all.
+/// The newest cells, which are not packed meanwhile: what is still expected for one comes soon, if at all.
 const RECENT: usize = 4 * PAGE;
 /// Pages that stay unpacked.
 const UNPACKED: usize = 16;
@@ -21,7 +22,8 @@ const UNPACKED: usize = 16;
 /// The cells of a transcript, oldest first.
 #[derive(Debug, Default)]
 pub struct Cells {
-    pages: Arc<Vec<Page>>,
+    /// Each with the place of the cell behind its last one.
+    pages: Arc<Vec<(usize, Page)>>,
     /// The cells behind the pages.
     recent: Arc<Vec<Cell>>,
     /// How many pages were unpacked since they were put away.
@@ -79,26 +81,41 @@ impl CellOutline {
 
 impl Cells {
     pub fn len(&self) -> usize {
-        self.pages.len() * PAGE + self.recent.len()
+        self.packed() + self.recent.len()
     }
 
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty() && self.recent.is_empty()
     }
 
+    /// Returns how many cells are in pages.
+    fn packed(&self) -> usize {
+        self.pages.last().map_or(0, |(end, _)| *end)
+    }
+
+    /// Returns the place of a cell: its page, and which one of that it is; the number of pages for a recent one.
+    fn place(&self, index: usize) -> (usize, usize) {
+        let page = self.pages.partition_point(|(end, _)| *end <= index);
+        let start = page.checked_sub(1).and_then(|before| self.pages.get(before)).map_or(0, |(end, _)| *end);
+        (page, index - start)
+    }
+
     pub fn get(&self, index: usize) -> Option<&Cell> {
-        match self.pages.get(index / PAGE) {
-            Some(Page::Packed(page)) => page.cells(&self.unpacked).get(index % PAGE),
-            Some(Page::Open(cells)) => cells.get(index % PAGE),
-            None => self.recent.get(index - self.pages.len() * PAGE),
+        let (page, within) = self.place(index);
+        match self.pages.get(page) {
+            Some((_, Page::Packed(page))) => page.cells(&self.unpacked).get(within),
+            Some((_, Page::Open(cells))) => cells.get(within),
+            None => self.recent.get(within),
         }
     }
 
     /// Returns what a layout has to know of a cell.
     pub fn outline(&self, index: usize) -> Option<CellOutline> {
-        match self.pages.get(index / PAGE) {
-            Some(Page::Packed(page)) => page.outlines.get(index % PAGE).copied(),
-            Some(Page::Open(_)) | None => self.get(index).map(Cell::outline),
+        let (page, within) = self.place(index);
+        match self.pages.get(page) {
+            Some((_, Page::Packed(page))) => page.outlines.get(within).copied(),
+            Some((_, Page::Open(cells))) => cells.get(within).map(Cell::outline),
+            None => self.recent.get(within).map(Cell::outline),
         }
     }
 
@@ -117,16 +134,16 @@ impl Cells {
     }
 
     pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Cell> {
-        let packed = self.pages.len() * PAGE;
-        let Some(page) = Arc::make_mut(&mut self.pages).get_mut(index / PAGE) else {
-            return Arc::make_mut(&mut self.recent).get_mut(index - packed);
+        let (page, within) = self.place(index);
+        let Some((_, page)) = Arc::make_mut(&mut self.pages).get_mut(page) else {
+            return Arc::make_mut(&mut self.recent).get_mut(within);
         };
         if let Page::Packed(packed) = page {
             let cells = packed.cells(&self.unpacked).to_vec();
             *page = Page::Open(cells);
         }
         match page {
-            Page::Open(cells) => cells.get_mut(index % PAGE),
+            Page::Open(cells) => cells.get_mut(within),
             Page::Packed(_) => None,
         }
     }
@@ -134,18 +151,34 @@ impl Cells {
     pub(super) fn push(&mut self, cell: Cell) {
         let recent = Arc::make_mut(&mut self.recent);
         recent.push(cell);
-        if recent.len() >= RECENT + PAGE
-            && let Some(page) = recent.get(..PAGE).and_then(PackedPage::of)
-        {
-            recent.drain(..PAGE);
-            Arc::make_mut(&mut self.pages).push(Page::Packed(Arc::new(page)));
+        if recent.len() >= RECENT + PAGE {
+            self.pack(PAGE);
             self.put_away();
         }
     }
 
+    /// Puts the cells away that nothing more is expected for, as far as they are the oldest of those that are not, so that a
+    /// copy shares them with this.
+    pub(super) fn settle(&mut self) {
+        self.pack(self.recent.iter().take_while(|cell| cell.is_settled()).count());
+        // What was changed behind a packed page is open there.
+        if self.pages.iter().any(|(_, page)| matches!(page, Page::Open(_))) {
+            self.put_all_away();
+        }
+    }
+
+    fn pack(&mut self, count: usize) {
+        let Some(page) = self.recent.get(..count).filter(|cells| !cells.is_empty()).and_then(PackedPage::of) else {
+            return;
+        };
+        let end = self.packed() + count;
+        Arc::make_mut(&mut self.recent).drain(..count);
+        Arc::make_mut(&mut self.pages).push((end, Page::Packed(Arc::new(page))));
+    }
+
     /// Folds or opens all cells that can fold.
     pub(super) fn set_folds(&mut self, fold: Fold) {
-        for page in Arc::make_mut(&mut self.pages) {
+        for (_, page) in Arc::make_mut(&mut self.pages) {
             match page {
                 Page::Packed(packed) => *packed = Arc::new(packed.folded(fold)),
                 Page::Open(cells) => cells.iter_mut().for_each(|cell| cell.set_fold(fold)),
@@ -158,11 +191,14 @@ impl Cells {
 
     /// Puts pages away that were unpacked, when they are many.
     pub(super) fn put_away(&mut self) {
-        if *self.unpacked.get_mut() <= UNPACKED {
-            return;
+        if *self.unpacked.get_mut() > UNPACKED {
+            self.put_all_away();
         }
+    }
+
+    fn put_all_away(&mut self) {
         *self.unpacked.get_mut() = 0;
-        for page in Arc::make_mut(&mut self.pages) {
+        for (_, page) in Arc::make_mut(&mut self.pages) {
             let packed = match page {
                 Page::Packed(packed) if packed.unpacked.get().is_some() => Some(packed.put_away()),
                 Page::Packed(_) => None,

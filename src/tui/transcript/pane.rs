@@ -187,6 +187,16 @@ impl TranscriptPane {
         &mut entry(self.arriving.as_mut().unwrap_or(&mut self.readers), agent).transcript
     }
 
+    /// Returns how many agents have a transcript.
+    pub fn agents(&self) -> usize {
+        self.readers.len()
+    }
+
+    /// Puts everything away that nothing more is expected for, so that copies share it.
+    pub fn settle(&mut self) {
+        self.readers.values_mut().for_each(|reader| reader.transcript.settle());
+    }
+
     /// Returns a copy that nobody has read yet.
     #[must_use]
     pub fn unread(&self) -> Self {

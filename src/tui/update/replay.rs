@@ -342,7 +342,7 @@ fn go(app: &mut App, position: usize) {
             app.facts.now = at;
             record(app, post);
             here += 1;
-            keep(app, here);
+            pass(app, here, position);
         }
     }
     with_timeline(app, |timeline| timeline.set_position(position));
@@ -368,12 +368,10 @@ fn restore(fresh: &mut App, kept: &Checkpoint) -> usize {
     kept.position
 }
 
-/// Keeps the screen at a position, where it is to be kept.
-fn keep(app: &mut App, position: usize) {
+/// Keeps the screen at a position on the way to another one, where it is to be kept.
+fn pass(app: &mut App, position: usize, target: usize) {
     let Some(mut replay) = app.replay.take() else { return };
-    if replay.checkpoints.is_due(position) {
-        replay.checkpoints.keep(position, app);
-    }
+    replay.checkpoints.pass(position, target, app);
     app.replay = Some(replay);
 }
 

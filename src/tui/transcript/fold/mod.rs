@@ -104,6 +104,11 @@ impl Transcript {
         self.cells.put_away();
     }
 
+    /// Puts everything away that nothing more is expected for: copies share it then.
+    pub(super) fn settle(&mut self) {
+        self.cells.settle();
+    }
+
     /// Returns the call that printed something last.
     pub fn last_printed(&self) -> Option<&CallCell> {
         self.get(self.printed?)?.body().call()
