@@ -10,7 +10,7 @@ use crate::client::{Wake, WakeReason, Wakeable};
 use crate::drafts::Drafts;
 use crate::host::{Handle, Mailbox};
 use crate::hub::is_screen;
-use crate::past::{Past, size};
+use crate::past::Past;
 use crate::status::StatusFold;
 use steersman_base::event::{Event, Pending};
 use steersman_base::id::ClientId;
@@ -201,10 +201,9 @@ impl Members {
         if let Post::Notice(Notice::Unfinished(left)) = post {
             return self.leave(left);
         }
-        let size = size(post);
         {
             let mut log = lock(&self.log);
-            log.past.push(post, size);
+            let size = log.past.push(post);
             log.fold.apply(post);
             for member in self.all().iter().filter(|member| member.name.is_some()) {
                 member.mail(post, size);

@@ -14,7 +14,18 @@ impl Packed {
     /// Puts values away; `None` when one of them has no written form.
     pub fn of<T: Serialize>(values: &[T]) -> Option<Self> {
         let written = serde_json::to_vec(values).ok()?;
-        Some(Self(lz4_flex::compress_prepend_size(&written).into_boxed_slice()))
+        Some(Self::of_written(&written))
+    }
+
+    /// Puts values away that are written as JSON, one behind the other.
+    pub(crate) fn of_written(written: &[u8]) -> Self {
+        Self(lz4_flex::compress_prepend_size(written).into_boxed_slice())
+    }
+
+    /// Reads such values back, as far as they are of this type.
+    pub(crate) fn written_values<T: DeserializeOwned>(&self) -> Vec<T> {
+        let written = lz4_flex::decompress_size_prepended(&self.0).unwrap_or_default();
+        serde_json::Deserializer::from_slice(&written).into_iter::<T>().map_while(Result::ok).collect()
     }
 
     /// Reads the values back; `None` when they were of another type.

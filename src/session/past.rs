@@ -19,9 +19,9 @@ const PAGE: usize = 256;
 pub(super) struct Past {
     /// The older posts.
     pages: VecDeque<Page>,
-    /// The posts behind them, and their bytes.
-    posts: Vec<Post>,
-    recent_bytes: usize,
+    /// The posts behind them, in their written form, and how many they are.
+    written: Vec<u8>,
+    posts: usize,
     /// The bytes of all posts.
     bytes: usize,
     /// Posts that found no room any more.
@@ -39,34 +39,37 @@ struct Page {
 }
 
 impl Past {
-    /// Takes a post that the run made, with its size.
-    pub(super) fn push(&mut self, post: &Post, size: usize) {
+    /// Takes a post that the run made; returns its size in its written form, bytes.
+    pub(super) fn push(&mut self, post: &Post) -> usize {
         if let Post::Envelope(envelope) = post {
             if post.piece_bytes() > 0 {
-                return self.add_piece(envelope);
+                self.add_piece(envelope);
+                return size(post);
             }
             self.pieces.retain(|piece| !is_replaced(piece, envelope));
         }
-        self.posts.push(post.clone());
-        self.recent_bytes += size;
-        self.bytes += size;
-        if self.posts.len() < PAGE && self.recent_bytes < limits::KEPT_PAST / PAGE {
-            return;
-        }
-        if let Some(packed) = Packed::of(&self.posts) {
-            let (posts, bytes) = (self.posts.len(), self.recent_bytes);
-            self.pages.push_back(Page { packed, posts, bytes });
+        let before = self.written.len();
+        if serde_json::to_writer(&mut self.written, post).is_err() {
+            // It has no written form.
+            self.written.truncate(before);
+            self.dropped += 1;
         } else {
-            self.dropped += self.posts.len();
-            self.bytes -= self.recent_bytes;
+            self.posts += 1;
         }
-        self.posts.clear();
-        self.recent_bytes = 0;
-        while self.bytes > limits::KEPT_PAST {
-            let Some(page) = self.pages.pop_front() else { return };
-            self.bytes -= page.bytes;
-            self.dropped += page.posts;
+        let size = self.written.len() - before;
+        self.bytes += size;
+        if self.posts >= PAGE || self.written.len() >= limits::KEPT_PAST / PAGE {
+            let (posts, bytes) = (std::mem::take(&mut self.posts), self.written.len());
+            self.pages.push_back(Page { packed: Packed::of_written(&self.written), posts, bytes });
+            self.written.clear();
+            while self.bytes > limits::KEPT_PAST
+                && let Some(page) = self.pages.pop_front()
+            {
+                self.bytes -= page.bytes;
+                self.dropped += page.posts;
+            }
         }
+        size
     }
 
     fn add_piece(&mut self, envelope: &Envelope) {
@@ -80,8 +83,9 @@ impl Past {
         let note = (self.dropped > 0).then(|| {
             Post::Notice(Notice::Info(format!("the first {} events of this session are not shown", self.dropped)))
         });
-        let pages = self.pages.iter().flat_map(|page| page.packed.values::<Post>().unwrap_or_default());
-        let mut posts: Vec<Post> = note.into_iter().chain(pages).chain(self.posts.iter().cloned()).collect();
+        let pages = self.pages.iter().flat_map(|page| page.packed.written_values::<Post>());
+        let recent = serde_json::Deserializer::from_slice(&self.written).into_iter::<Post>().map_while(Result::ok);
+        let mut posts: Vec<Post> = note.into_iter().chain(pages).chain(recent).collect();
         for piece in &self.pieces {
             // What came behind it says what its agent does.
             let is_later = |post: &Post| matches!(post, Post::Envelope(envelope) if envelope.seq > piece.seq);
@@ -109,7 +113,7 @@ fn is_replaced(piece: &Envelope, by: &Envelope) -> bool {
 }
 
 /// Returns the size of a post in its wire form, bytes.
-pub(super) fn size(post: &Post) -> usize {
+fn size(post: &Post) -> usize {
     struct Count(usize);
     impl io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -142,11 +146,11 @@ mod tests {
         let mut said = Vec::new();
         for number in 1..=700 {
             let post = post(number, Event::Notice { text: format!("number {number}") });
-            past.push(&post, size(&post));
+            past.push(&post);
             said.push(post);
         }
         let piece = post(701, Event::AssistantDelta { text: "half".to_owned() });
-        past.push(&piece, size(&piece));
+        past.push(&piece);
         assert!(past.pages.len() >= 2);
         assert_eq!(past.all(), [said, vec![piece]].concat());
     }
@@ -157,7 +161,7 @@ mod tests {
         let large = "x".repeat(1 << 20);
         for number in 1..=100 {
             let post = post(number, Event::Notice { text: large.clone() });
-            past.push(&post, size(&post));
+            past.push(&post);
         }
         let all = past.all();
         assert!(past.bytes <= limits::KEPT_PAST);

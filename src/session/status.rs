@@ -2,6 +2,8 @@
 //!
 //! Folded while the run goes on, so that an answer needs no look at the past. Pure: posts in, a status out.
 
+use std::collections::HashMap;
+
 use steersman_base::event::{Event, Pending, add_known};
 use steersman_base::id::{AgentId, CallId, ClientId};
 use steersman_base::protocol::{
@@ -19,6 +21,8 @@ pub struct StatusFold {
     is_built: bool,
     is_broken: bool,
     agents: Vec<AgentStatus>,
+    /// The place of each among them.
+    places: HashMap<AgentId, usize>,
     /// What agents did before their older rounds were summarised.
     before: Vec<(AgentId, AgentState, String)>,
     /// The calls that run, in order.
@@ -43,7 +47,7 @@ impl StatusFold {
                     Event::Rules { rules } => self.rules.clone_from(rules),
                     Event::AgentFinished { child, .. } => {
                         self.calls.retain(|(agent, ..)| agent != child);
-                        return self.agents.retain(|agent| agent.id != *child);
+                        return self.forget(child);
                     }
                     Event::ToolCall { id, name, .. } => {
                         self.calls.push((envelope.agent.clone(), id.clone(), name.clone()));
@@ -53,11 +57,12 @@ impl StatusFold {
                     Event::ModelSwitched { to, .. } if is_main => self.model.clone_from(to),
                     Event::AgentSpawned { child, .. } => {
                         let spawner = Some(envelope.agent.clone());
-                        agent(&mut self.agents, child, spawner).state = AgentState::Working;
+                        self.agent(child, spawner).state = AgentState::Working;
                     }
                     _ => {}
                 }
-                let agent = agent(&mut self.agents, &envelope.agent, envelope.parent.clone());
+                let place = self.place(&envelope.agent, envelope.parent.as_ref());
+                let agent = &mut self.agents[place];
                 match &envelope.event {
                     Event::Compacting { .. } => self.before.push((agent.id.clone(), agent.state, agent.doing.clone())),
                     // The summary is made, or is not.
@@ -78,6 +83,28 @@ impl StatusFold {
         }
     }
 
+    fn agent(&mut self, id: &AgentId, parent: Option<AgentId>) -> &mut AgentStatus {
+        let place = self.place(id, parent.as_ref());
+        &mut self.agents[place]
+    }
+
+    /// Returns the place of an agent, which is made where there is none.
+    fn place(&mut self, id: &AgentId, parent: Option<&AgentId>) -> usize {
+        if let Some(place) = self.places.get(id) {
+            return *place;
+        }
+        self.agents.push(AgentStatus { id: id.clone(), parent: parent.cloned(), ..AgentStatus::default() });
+        self.places.insert(id.clone(), self.agents.len() - 1);
+        self.agents.len() - 1
+    }
+
+    /// Forgets an agent that has ended.
+    fn forget(&mut self, id: &AgentId) {
+        let Some(place) = self.places.remove(id) else { return };
+        self.agents.remove(place);
+        self.places.values_mut().filter(|other| **other > place).for_each(|other| *other -= 1);
+    }
+
     /// Returns the status, with what is known elsewhere; the caller puts in the session's name.
     pub fn status(
         &self,
@@ -88,7 +115,9 @@ impl StatusFold {
         clients: Vec<ClientId>,
     ) -> SessionStatus {
         let mut agents = self.agents.clone();
-        let _ = agent(&mut agents, &AgentId::main(), None);
+        if !self.places.contains_key(&AgentId::main()) {
+            agents.push(AgentStatus::default());
+        }
         agents.sort_by_key(|agent| !agent.id.is_main());
         let mut waiting: Vec<WaitingStatus> = open.iter().map(question).collect();
         for agent in &mut agents {
@@ -140,14 +169,6 @@ impl StatusFold {
             clients,
         }
     }
-}
-
-fn agent<'a>(agents: &'a mut Vec<AgentStatus>, id: &AgentId, parent: Option<AgentId>) -> &'a mut AgentStatus {
-    let index = agents.iter().position(|agent| agent.id == *id).unwrap_or(agents.len());
-    if index == agents.len() {
-        agents.push(AgentStatus { id: id.clone(), parent, ..AgentStatus::default() });
-    }
-    &mut agents[index]
 }
 
 /// Folds what an agent did; `call` is the tool whose call runs now.
