@@ -35,7 +35,7 @@ use steersman_tui::timeline::Recorded;
 use steersman_tui::update::update;
 
 use support::figures::print;
-use support::long_session::{Written, begin, event, recorded, write};
+use support::long_session::{Written, begin, event, recorded, write, write_lived};
 
 /// Events of the sessions that are opened.
 const LONG: u64 = 200_000;
@@ -47,8 +47,12 @@ const WORDS: usize = 20_000;
 
 /// The directory that the sessions work in.
 const WORK: &str = "/work";
-/// Names the directory of the session that this process opens.
+/// Agents of the sessions that are as they are lived.
+const AGENTS: u64 = 1_000;
+/// Names the directory of the session that this process opens, and what it does with it.
 const OPENED: &str = "OPENED";
+const SHOW: &str = "show";
+const REPLAY: &str = "replay";
 
 fn main() {
     if let Some(state) = std::env::var_os(OPENED) {
@@ -61,6 +65,10 @@ fn main() {
     size_of_words(home.path());
     open(home.path(), LONG.min(events));
     memory(home.path(), events);
+    for events in [LONG.min(events), events] {
+        lived(home.path(), events);
+    }
+    list(home.path());
 }
 
 fn file(state: &Path, session: &SessionId) -> SessionFile {
@@ -220,11 +228,35 @@ fn app() -> App {
 /// Opens a session in a process of its own, which has used no memory before.
 fn memory(state: &Path, events: u64) {
     let file = write(state, Path::new(WORK), events, recorded).file;
+    in_own_process(state, &file, events, SHOW);
+}
+
+/// A session as they are lived, with 1,000 agents and their conversations: opened, and replayed.
+fn lived(state: &Path, events: u64) {
+    let file = write_lived(state, Path::new(WORK), events, AGENTS).file;
+    println!("a session of {events} events and {AGENTS} agents, with their conversations");
+    in_own_process(state, &file, events, SHOW);
+    in_own_process(state, &file, events, REPLAY);
+}
+
+/// What a list costs when no journal was read before, and when all were.
+fn list(state: &Path) {
+    let files = SessionFiles::within(state);
+    let all: u64 = files.list().unwrap().iter().map(|file| fs::metadata(&file.path).unwrap().len()).sum();
+    for what in ["read for the first time", "known"] {
+        let began = Instant::now();
+        black_box(files.outlines().unwrap());
+        print(&format!("a list of journals of {} MiB, {what}", all >> 20), vec![began.elapsed()]);
+    }
+}
+
+fn in_own_process(state: &Path, file: &SessionFile, events: u64, what: &str) {
     let program = std::env::current_exe().unwrap();
     let output = Command::new(program)
         .env(OPENED, state)
         .env("SESSION", file.session.as_str())
         .env("EVENTS", events.to_string())
+        .env("WHAT", what)
         .output()
         .unwrap();
     print!("{}", String::from_utf8_lossy(&output.stdout));
@@ -234,6 +266,10 @@ fn opened(state: &Path) {
     let file = SessionFiles::within(state).find(&std::env::var("SESSION").unwrap()).unwrap();
     let events = std::env::var("EVENTS").unwrap();
     let told = |what: &str, mib: u64| println!("{:<46} {mib:>22} MiB", format!("{events} events: {what}"));
+    if std::env::var("WHAT").is_ok_and(|what| what == REPLAY) {
+        scrub(&file, events.parse().unwrap());
+        return told("the most until then", mib("VmHWM:"));
+    }
     let began = Instant::now();
     let mut app = app();
     show(&file, &mut app);
