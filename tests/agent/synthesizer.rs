@@ -208,12 +208,12 @@ async fn at_the_limit_the_user_is_asked_and_each_yes_lets_as_many_calls_run_agai
     let expected = [
         "c1",
         "c2",
-        "2 calls made: go on for 2 more?",
+        "2 calls made: go on for 2 more, or answer from what was found?",
         "yes",
         "may make 4",
         "c3",
         "c4",
-        "4 calls made: go on for 2 more?",
+        "4 calls made: go on for 2 more, or answer from what was found?",
         "yes",
         "may make 6",
         "c5",
@@ -237,7 +237,10 @@ async fn without_a_yes_at_the_limit_the_turn_answers_from_what_was_found() {
     let (rig, desk, running) = at_the_limit(Answerer::User).await;
     assert!(desk.answer(desk.open()[0].id, Answer::No(None)));
     assert_eq!(running.answered().await.last_assistant_content(), Some("Green, as far as seen."));
-    assert_eq!(told(&rig), ["c1", "c2", "2 calls made: go on for 2 more?", "no", reached]);
+    assert_eq!(
+        told(&rig),
+        ["c1", "c2", "2 calls made: go on for 2 more, or answer from what was found?", "no", reached]
+    );
 
     // Nobody is there, or leaves while the question is open; a standing yes is none to calls without end.
     for answerer in [Answerer::Nobody, Answerer::Yes] {
@@ -256,7 +259,7 @@ async fn a_stop_while_the_user_is_asked_for_more_calls_ends_the_turn_and_takes_t
     rig.cancellable.cancel();
     running.cancelled().await;
     assert_eq!(desk.open(), []);
-    assert_eq!(told(&rig), ["c1", "c2", "2 calls made: go on for 2 more?", "withdrawn"]);
+    assert_eq!(told(&rig), ["c1", "c2", "2 calls made: go on for 2 more, or answer from what was found?", "withdrawn"]);
 }
 
 // D10, D13
