@@ -1,14 +1,19 @@
 //! The first start: what is found on this machine, how it is offered, and what is not offered.
 
 use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use steersman::program::cli::first_start::{FoundServer, look, look_for};
-use steersman::program::config::{Config, Environment, Layer, parse};
+use steersman::program::cli::key_offer::offer_service;
+use steersman::program::cli::places::UserDirectories;
+use steersman::program::cli::project::FrontEnd;
+use steersman::program::config::{Config, Environment, Layer, ModelSource as ConfiguredModel, parse};
 use steersman_base::event::Event;
 use steersman_base::protocol::LocalServer;
 use steersman_base::protocol::{Notice, Request};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
 use steersman_provider::Http;
 use steersman_tui::msg::{Effect, Msg};
 use steersman_tui::status::ModelSource;
@@ -113,11 +118,12 @@ fn exec_without_a_configured_model_is_refused_and_says_what_answers_here() {
     let refusal = "steersman: no model is configured, and a key alone names none: add --model NAME, --base-url URL or \
                    --profile NAME, or --provider demo for the embedded model";
     let offer = format!("; llama.cpp answers here with m: --base-url http://127.0.0.1:{ports}/v1 uses it");
+    let key = "; OPENAI_API_KEY is set: --provider openai --model NAME uses openai";
     for (ports, offer) in [(ports.as_str(), offer.as_str()), ("none", "")] {
         let program = Program::new().env("STEERSMAN_LOCAL_PORTS", ports).env("OPENAI_API_KEY", "sk-canary");
         let output = program.args(["exec", "fix the build"]).output();
         assert_eq!((exit_code(&output), stdout(&output)), (2, String::new()));
-        assert_eq!(stderr(&output), format!("{refusal}{offer}\n"));
+        assert_eq!(stderr(&output), format!("{refusal}{offer}{key}\n"));
     }
     assert!(server.chats().is_empty());
     // Whoever has said which model answers is not asked.
@@ -214,5 +220,82 @@ fn the_ports_are_the_usual_ones_unless_said_and_only_an_unconfigured_program_loo
     assert!(resolve(&[("STEERSMAN_LOCAL_PORTS", "none")], "").local_ports.is_empty());
     for file in ["provider = 'demo'", "model = 'm'", "base_url = 'http://localhost:1'"] {
         assert!(!resolve(&[], file).unconfigured, "{file}");
+    }
+}
+
+// --- a key in the environment
+
+/// Offers the service `anthropic`, which answers at this server; returns the question, what was said, and what answers.
+async fn with_key(
+    server: &Server,
+    state: &std::path::Path,
+    answer: Answer,
+) -> (Vec<String>, Vec<String>, ConfiguredModel) {
+    let environment: Environment = [("ANTHROPIC_API_KEY", "sk-ant-canary")].into_iter().collect();
+    let mut config = Config::resolve(Layer::default(), &environment, Layer::default()).unwrap();
+    for (_, service) in &mut config.services {
+        service.base_url = server.url();
+    }
+    let approvals = Arc::new(Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask));
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let (desk, questions) = (Arc::downgrade(&approvals), Arc::clone(&asked));
+    approvals.watch(Arc::new(move || {
+        let Some(desk) = desk.upgrade() else { return };
+        for request in desk.open() {
+            let ApprovalSubject::Plain { title, detail } = &request.subject else { panic!("not of the program") };
+            questions.lock().unwrap().push(format!("{title}\n{detail}"));
+            desk.answer(request.id, answer.clone());
+        }
+    }));
+    let mut notes = Vec::new();
+    let places = UserDirectories { state: Some(state.to_owned()), ..UserDirectories::default() };
+    offer_service(&mut config, FrontEnd::Screen, &places, &approvals, &mut notes).await;
+    let asked = asked.lock().unwrap().clone();
+    (asked, notes, config.model)
+}
+
+fn models(names: &[&str]) -> Server {
+    let models: Vec<Value> = names.iter().map(|name| json!({ "id": name, "type": "model" })).collect();
+    serving(&[("/v1/models", json!({ "data": models, "has_more": false }))])
+}
+
+fn named(model: &ConfiguredModel) -> Option<&str> {
+    if let ConfiguredModel::Server(server) = model { server.model.as_deref() } else { None }
+}
+
+#[tokio::test]
+async fn a_key_alone_is_asked_about_once_and_a_yes_is_kept_with_its_model() {
+    let (server, state) = (models(&["claude-haiku-9", "claude-sonnet-9"]), tempfile::tempdir().unwrap());
+    let (asked, notes, model) = with_key(&server, state.path(), Answer::Once).await;
+    assert_eq!(asked.len(), 1);
+    for words in ["let anthropic answer? ANTHROPIC_API_KEY is set", "address", "Its owner is billed"] {
+        assert!(asked[0].contains(words), "{words}: {}", asked[0]);
+    }
+    assert!(!asked[0].contains("canary"));
+    assert_eq!(named(&model), Some("claude-sonnet-9"));
+    assert_eq!(notes, ["anthropic answers with claude-sonnet-9; F6 chooses another model"]);
+    let (asked, notes, model) = with_key(&server, state.path(), Answer::No(None)).await;
+    assert_eq!((asked.len(), named(&model)), (0, Some("claude-sonnet-9")), "{notes:?}");
+}
+
+#[tokio::test]
+async fn a_no_is_kept_and_nothing_goes_to_the_service() {
+    let (server, state) = (models(&["claude-sonnet-9"]), tempfile::tempdir().unwrap());
+    for questions in [1, 0] {
+        let (asked, notes, model) = with_key(&server, state.path(), Answer::No(None)).await;
+        assert_eq!((asked.len(), notes.len(), named(&model)), (questions, 0, None));
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_service_that_does_not_answer_leaves_the_embedded_model_and_is_offered_again() {
+    let server = Server::start([]);
+    server.on("/v1/models", Reply::json(401, json!({ "error": "no such key" })));
+    let state = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let (asked, notes, model) = with_key(&server, state.path(), Answer::Once).await;
+        assert_eq!((asked.len(), named(&model)), (1, None));
+        assert!(notes[0].starts_with("anthropic does not answer, so the embedded model does: "), "{notes:?}");
     }
 }

@@ -35,7 +35,7 @@ const KEYS: [(&str, &str, &str); 28] = [
 ];
 
 /// Two values of each key of each section.
-const SECTION_KEYS: [(&str, &str, &str, &str); 23] = [
+const SECTION_KEYS: [(&str, &str, &str, &str); 24] = [
     ("rules", "allow", "['read: one']", "['read: two']"),
     ("rules", "ask", "['read: one']", "['read: two']"),
     ("rules", "deny", "['read: one']", "['read: two']"),
@@ -57,6 +57,7 @@ const SECTION_KEYS: [(&str, &str, &str, &str); 23] = [
     ("screen", "title", "true", "false"),
     ("screen", "pictures", "'auto'", "'off'"),
     ("screen", "keys", "'one'", "'two'"),
+    ("editor", "keys", "'default'", "'vim'"),
     ("steering", "framing", "'plain'", "'framed'"),
     ("sessions", "keep_days", "1", "2"),
 ];

@@ -84,3 +84,4 @@ mod tui_shell;
 mod two_keys;
 mod undo;
 mod untrusted;
+mod vim;

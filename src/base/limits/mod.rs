@@ -480,6 +480,8 @@ pub const SELECTED_BYTES: usize = 4 * 1024 * 1024;
 pub const CHIP_CHARS: usize = 1_000;
 /// Message: a paste of more lines is shown as a chip.
 pub const CHIP_LINES: usize = 10;
+/// Message: most that one command of vim is repeated.
+pub const VIM_REPEATS: usize = 1_000;
 /// Message: longest text that is laid out, and so edited, in it, bytes; a longer one is a chip.
 pub const LAID_OUT_BYTES: usize = 32 * 1024;
 

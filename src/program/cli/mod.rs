@@ -7,6 +7,7 @@
 //!
 //! - model servers of this machine at the first start: `first_start.rs`; tests: `first_start.rs`,
 //!   `tests/pty/first_start.rs`
+//! - a key in the environment and no model named: `key_offer.rs`; tests: `first_start.rs`, `tests/pty/first_start.rs`
 //! - flags, usage errors: `args.rs`, `mod.rs`; the command lines of other hosts: `other_hosts.rs`; tests: `cli.rs`
 //! - the parts that tools need: spawner, sandbox, web; the two pools of tools: `workbench.rs`, `src/session/host/tools.rs`;
 //!   tests: `real_work.rs`
@@ -36,6 +37,7 @@ pub mod first_start;
 mod help;
 pub mod hooks;
 mod journal;
+pub mod key_offer;
 pub mod keymap;
 pub mod keys;
 mod left_files;

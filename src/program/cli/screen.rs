@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::program::cli::args::{Flags, SessionFlags};
 use crate::program::cli::exit::{Exit, say};
 use crate::program::cli::journal::{self, BranchPlan};
+use crate::program::cli::key_offer::has_offer;
 use crate::program::cli::keymap::keymap;
 use crate::program::cli::load::{Start, load, writable};
 use crate::program::cli::outside::{Programs, SSH_VARIABLES};
@@ -19,7 +20,7 @@ use crate::program::cli::running::listen::{Hosted, Listening};
 use crate::program::cli::setup::setup;
 use crate::program::cli::themes::themes;
 use crate::program::cli::{crash, runtime};
-use crate::program::config::{Environment, ModelSource, Notify, NotifyWhen, ScreenPictures};
+use crate::program::config::{Environment, MessageKeys, ModelSource, Notify, NotifyWhen, ScreenPictures};
 use steersman_base::id::MessageId;
 use steersman_base::limits;
 use steersman_base::protocol::{Notice, Post};
@@ -32,6 +33,7 @@ use steersman_session::{Hub, RecordedClient};
 use steersman_tui::alerts::AlertWhen;
 use steersman_tui::input::TerminalLink;
 use steersman_tui::keymap::Keymap;
+use steersman_tui::message::vim::EditorKeys;
 use steersman_tui::pictures::PictureProtocol;
 use steersman_tui::switch::{BranchFiles, Switch};
 use steersman_tui::terminal::alert::{AlertMethod, Relay, Titled};
@@ -134,7 +136,10 @@ struct ShownOnce {
 
 /// Decides whether the tour begins by itself: at the first start with the embedded model, and never again.
 fn tour_start(start: &Start) -> TourStart {
-    let is_new = matches!(start.config.model, ModelSource::Embedded { .. }) && start.resumed.is_none();
+    let is_new = matches!(start.config.model, ModelSource::Embedded { .. })
+        && start.resumed.is_none()
+        // A question comes first.
+        && !has_offer(&start.config);
     let Some(state) = start.places.state.as_deref().filter(|_| is_new && !uses_lines(start)) else {
         return TourStart::OnRequest;
     };
@@ -294,6 +299,10 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
             ScreenPictures::Off => None,
         },
         keymap: Keymap::default(),
+        editor_keys: match start.config.message_keys {
+            MessageKeys::Default => EditorKeys::Usual,
+            MessageKeys::Vim => EditorKeys::Vim,
+        },
         session: None,
         client: None,
         choose_session: false,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::program::cli::first_start::look;
 use crate::program::cli::hooks::{HookSearch, all, broken_guards, trusted_of_user};
+use crate::program::cli::key_offer::offer_service;
 use crate::program::cli::load::{Start, writable};
 use crate::program::cli::plugins;
 use crate::program::cli::project::{
@@ -87,16 +88,14 @@ pub async fn setup(
         return Err(StartError::Configuration(ModeRefused::NotSandboxed.to_string()));
     }
     let servers = mcp::setup(&start, &mut notes);
-    let config = start.config;
+    let mut config = start.config;
+    offer_service(&mut config, start.front, &start.places, &approvals, &mut notes).await;
     let StartModel { transport, connector, sources } =
         answering(&config, start.front, start.places.config.as_deref(), &mut notes).await?;
     check_images(&start.images, &transport, &*connector, sources.http()).await?;
     if let Some(journal) = start.journal {
-        let keys = sources.iter().filter_map(|source| source.transport.api_key.clone());
-        let web = [&config.web.brave_key, &config.web.exa_key].into_iter().flatten().cloned();
         let of_servers = servers.definitions.iter().flat_map(mcp::hidden).map(ApiKey::new);
-        let keys = keys.chain(transport.api_key.clone()).chain(web).chain(of_servers);
-        keys.filter(ApiKey::is_distinctive).for_each(|key| journal.hide(key));
+        hide_keys(&journal, &sources, &config, of_servers.chain(transport.api_key.clone()));
         start.resumed = start.resumed.map(|earlier| journal.revealing(earlier));
         listeners.push(Arc::new(journal));
     }
@@ -148,6 +147,13 @@ pub async fn setup(
         listeners,
         resumed: start.resumed,
     })
+}
+
+/// Keeps the keys of all servers out of the journal, with those that are named besides.
+fn hide_keys(journal: &Journal, sources: &Sources, config: &Config, more: impl Iterator<Item = ApiKey>) {
+    let keys = sources.iter().filter_map(|source| source.transport.api_key.clone());
+    let web = [&config.web.brave_key, &config.web.exa_key].into_iter().flatten().cloned();
+    keys.chain(more).chain(web).filter(ApiKey::is_distinctive).for_each(|key| journal.hide(key));
 }
 
 /// Finds the hooks that run: those of the user, asking about them on the screen, and those of a trusted project.

@@ -127,6 +127,7 @@ mod tests {
             "sandbox.kind",
             "screen.notify",
             "screen.notify_when",
+            "editor.keys",
             "steering.framing",
         ] {
             let allowed = allowed(key).unwrap();

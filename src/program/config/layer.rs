@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use crate::program::config::settings::{ADDRESS, FILE, FLAG, TEXT, TOKENS, VARIABLE, settings};
 use crate::program::config::{
-    CommandWords, Key, Provider, RuleLists, SandboxSection, ScreenSection, ServerSection, SessionsSection,
-    SteeringSection, WebSection,
+    CommandWords, EditorSection, Key, Provider, RuleLists, SandboxSection, ScreenSection, ServerSection,
+    SessionsSection, SteeringSection, WebSection,
 };
 use steersman_base::price::{Money, Prices};
 use steersman_core::approval::Mode;
@@ -82,6 +82,8 @@ settings! {
         web: WebSection;
         /// How the screen looks.
         screen: ScreenSection;
+        /// The message.
+        editor: EditorSection;
         /// Texts that reach an agent while it works.
         steering: SteeringSection;
         /// The sessions that are saved.

@@ -45,8 +45,8 @@ pub use permissions::{ClaudeSettings, PermissionPlaces};
 pub use project::ProjectLayer;
 pub use resolve::Environment;
 pub use sections::{
-    Notify, NotifyWhen, RuleLists, SandboxKind, SandboxSection, ScreenPictures, ScreenSection, SessionsSection,
-    SteeringSection, WebSection,
+    EditorSection, MessageKeys, Notify, NotifyWhen, RuleLists, SandboxKind, SandboxSection, ScreenPictures,
+    ScreenSection, SessionsSection, SteeringSection, WebSection,
 };
 pub use server::{CommandWords, KeyPlace, Server};
 pub use services::{SERVICES, Service};
@@ -102,6 +102,8 @@ pub struct Config {
     pub web: WebSettings,
     /// How the screen looks.
     pub screen: ScreenSection,
+    /// Which keys the message takes.
+    pub message_keys: MessageKeys,
     /// The MCP servers by their names.
     pub servers: BTreeMap<String, ServerSection>,
     /// How much of the context window their tools take before they are searched for, per cent.

@@ -148,6 +148,7 @@ impl Config {
             rules: rules(&merged)?,
             sandbox: sandbox(&merged, key_variables)?,
             screen: merged.screen.clone().unwrap_or_default(),
+            message_keys: merged.editor.as_ref().and_then(|editor| editor.keys).unwrap_or_default(),
             keep_days: merged.sessions.as_ref().map_or(Some(limits::SESSION_DAYS), |sessions| {
                 Some(sessions.keep_days.unwrap_or(limits::SESSION_DAYS)).filter(|days| *days > 0)
             }),

@@ -1,4 +1,4 @@
-//! The sections of the configuration file: rules, sandbox, web, screen, steering, sessions. Each is also a value of its
+//! The sections of the configuration file: rules, sandbox, web, screen, editor, steering, sessions. Each is also a value of its
 //! own, filled gap by gap.
 
 use std::path::PathBuf;
@@ -177,6 +177,24 @@ pub enum NotifyWhen {
     Away,
     /// Always.
     Always,
+}
+
+settings! {
+    /// What is said about the message.
+    pub struct EditorSection {
+        /// Which keys it takes.
+        keys: MessageKeys, "\"default\" or \"vim\"";
+    }
+}
+
+/// Which keys the message takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageKeys {
+    /// Those of readline.
+    #[default]
+    Default,
+    Vim,
 }
 
 settings! {

@@ -1,6 +1,6 @@
 //! What the next Esc does: one rule, used by the key and by the hint line, so that the two can never differ.
 //!
-//! The order: a completion list closes, an overlay closes, an armed question is left, what is written about a call or a
+//! The order: with the keys of vim it leads to normal mode, a completion list closes, an overlay closes, an armed question is left, what is written about a call or a
 //! pending text is left, the filter of the agents is cleared, the search of the history closes, a search or a selection in
 //! the transcript ends, a zoom ends, a focused pane gives the focus back to the composer, a command that a key began is
 //! left, the shell lines of a custom command or of the user are stopped, the run is stopped.
@@ -24,6 +24,8 @@ use steersman_base::summary::count;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Escape {
     CloseCompletion,
+    /// With the keys of vim it leads to normal mode, or drops what was begun there.
+    NormalMode,
     /// It goes a step back in the overlay on top, or closes it; in words.
     LeaveOverlay(&'static [&'static str]),
     /// It leaves the question unanswered: not now.
@@ -76,6 +78,13 @@ pub enum Escape {
 }
 
 pub fn next_escape(app: &App) -> Escape {
+    if app.focus.overlays.is_empty()
+        && app.focus.is_on(Pane::Composer)
+        && app.replay.is_none()
+        && app.message.takes_escape()
+    {
+        return Escape::NormalMode;
+    }
     if app.palette.is_open() {
         return Escape::CloseCompletion;
     }
@@ -215,6 +224,7 @@ impl Escape {
     pub fn gives_up(&self) -> bool {
         match self {
             Self::CloseCompletion
+            | Self::NormalMode
             | Self::LeaveOverlay(_)
             | Self::LeaveQuestion
             | Self::Decline
@@ -244,6 +254,7 @@ impl Escape {
     pub fn words(&self) -> Vec<String> {
         match self {
             Self::CloseCompletion => vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()],
+            Self::NormalMode => vec!["Esc: normal mode".to_owned(), "Esc: normal".to_owned()],
             Self::LeaveOverlay(words) => words.iter().map(|words| (*words).to_owned()).collect(),
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
             Self::Decline => vec!["Esc: no".to_owned()],

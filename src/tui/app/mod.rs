@@ -25,11 +25,12 @@ use crate::alerts::Alerts;
 use crate::approval::Questions;
 use crate::facts::Facts;
 use crate::focus::Focus;
+use crate::message::view::prompt_columns;
 use crate::message::{Message, MessageContext};
 use crate::palette::Palette;
 use crate::pause::PausePane;
 use crate::pending::PendingPane;
-use crate::state::{Cause, Medium, PROMPT_COLUMNS, Pane, Pointer, QuestionId, Regions};
+use crate::state::{Cause, Medium, Pane, Pointer, QuestionId, Regions};
 use crate::status::{HostState, Status};
 use crate::theme::Themes;
 use crate::timeline::Timeline;
@@ -255,7 +256,8 @@ impl App {
 
     /// Lays the composer's text out for the width of the screen.
     pub fn fit_composer(&mut self) {
-        self.message.fit(self.facts.size.width.saturating_sub(PROMPT_COLUMNS));
+        let width = self.facts.size.width;
+        self.message.fit(width.saturating_sub(prompt_columns(self.message.vim_mode(), width)));
     }
 
     /// Tells whether nothing is under way: no turn runs or is about to, and no text that was accepted is between its queue

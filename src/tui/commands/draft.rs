@@ -142,7 +142,6 @@ pub const ALIASES: &[Alias] = &[
     alias("themes", "theme"),
     alias("todos", "plan"),
     alias("usage", "budget"),
-    noted("vim", "help", "editor", "no vim keys in the message; Ctrl+G opens it in your editor"),
 ];
 
 /// Returns the name of the command, of this program or another, that an unknown word most resembles, without the slash: one that

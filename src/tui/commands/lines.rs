@@ -107,7 +107,7 @@ pub const LINE_COMMANDS: &[Command] = &[
 
 /// Tells whether a command changes what is drawn and nothing else.
 pub fn only_drawn(verb: Verb) -> bool {
-    matches!(verb, Verb::Replay | Verb::Tour | Verb::Theme | Verb::Times | Verb::Zoom | Verb::Fold)
+    matches!(verb, Verb::Replay | Verb::Tour | Verb::Theme | Verb::Times | Verb::Zoom | Verb::Fold | Verb::Vim)
 }
 
 #[cfg(test)]

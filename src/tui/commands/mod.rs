@@ -126,6 +126,8 @@ pub enum Verb {
     /// Shows or hides the times of the blocks.
     Times,
     Mouse,
+    /// Switches the keys of vim in the message on or off.
+    Vim,
     /// Leaves a run that goes on without this screen.
     Detach,
     /// Ends the program.
@@ -365,6 +367,7 @@ pub const COMMANDS: &[Command] = &[
         "Alt+P",
         "off: the terminal selects with it; on: it clicks and scrolls here",
     ),
+    row(Verb::Vim, "/vim", Nothing, "", "vim keys in the message, or the usual ones again; editor.keys keeps them"),
     row(Verb::Detach, "/detach", Nothing, "", "leave this screen; the session runs on (after attach)"),
     row(Verb::Quit, "/quit", Nothing, "F12", "quit; stops a running turn"),
 ];

@@ -66,7 +66,6 @@ fn the_names_that_other_hosts_have_are_commands_here_or_lead_to_the_help_about_i
         ("/config", Verb::Help, "configuration"),
         ("/tasks", Verb::Jobs, ""),
         ("/doctor", Verb::Help, "doctor"),
-        ("/vim", Verb::Help, "editor"),
         ("/cost", Verb::Budget, ""),
     ] {
         assert!(

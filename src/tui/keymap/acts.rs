@@ -198,6 +198,29 @@ named_keys! {
     }
 }
 
+impl Edit {
+    /// Tells whether it changes the text.
+    pub fn deletes(self) -> bool {
+        match self {
+            Self::Left
+            | Self::Right
+            | Self::Up
+            | Self::Down
+            | Self::WordLeft
+            | Self::WordRight
+            | Self::LineStart
+            | Self::LineEnd => false,
+            Self::Backspace
+            | Self::Delete
+            | Self::DeleteWord
+            | Self::DeleteNextWord
+            | Self::DeleteToStart
+            | Self::DeleteToEnd
+            | Self::Yank => true,
+        }
+    }
+}
+
 named_keys! {
     /// One step through a list or a text.
     pub enum Travel {

@@ -8,6 +8,7 @@
 //!
 //! - text, cursor, undo, chips: `composer/mod.rs`, `composer/chips.rs`, `typing.rs`, `src/tui/view/composer.rs`; tests:
 //!   `composer.rs`, `tests/pty/composer.rs`
+//! - the keys of vim: `vim/mod.rs`, `composer/parts.rs`; tests: `vim.rs`
 //! - what a text is for: an edit, arguments, a reason, the words of a no: `purpose.rs`, `stack.rs`, `entry.rs`; tests:
 //!   `pending_list.rs`, `pause.rs`, `approval_popups/composer.rs`
 //! - what Enter, Tab and F5 do with it: `send.rs`; tests: `tui_shell.rs`, `tests/agent/deliver_now.rs`
@@ -44,6 +45,7 @@ pub mod send;
 mod stack;
 mod typing;
 pub mod view;
+pub mod vim;
 
 pub use address::{Address, Unaddressed};
 pub use composer::{Expanded, Pasted};
@@ -61,6 +63,7 @@ use on_its_way::{Filling, OnItsWay};
 use paths::{PathList, Paths, Token};
 use purpose::Purpose;
 use removed::RemovedTexts;
+use vim::Vim;
 
 use crate::effect::{Effect, PaneEffect};
 use crate::facts::Facts;
@@ -94,6 +97,8 @@ pub struct Message {
     begins_rule: bool,
     /// The text with an unknown command that Enter did not send the first time.
     refused: Option<String>,
+    /// The keys of vim, where they are wanted.
+    vim: Option<Vim>,
     /// The number of the newest search in a list.
     search_number: u64,
     /// What was sent before.
@@ -135,7 +140,7 @@ impl Message {
     /// Notes which path is being typed; returns what has to be found out for it.
     pub fn type_path(&mut self, known: &MessageContext<'_>) -> Vec<PaneEffect> {
         let (row, before) = self.before_cursor();
-        let is_drafting = known.on_composer() && self.is_draft();
+        let is_drafting = known.on_composer() && self.is_draft() && !self.takes_commands();
         let token = if is_drafting { Token::of(row, before) } else { None };
         let is_new = self.paths.token() != token.as_ref();
         let mut effects = Vec::new();

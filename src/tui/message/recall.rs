@@ -24,6 +24,7 @@ impl Message {
     /// back. Returns what is to be remembered for later sessions.
     pub fn sent(&mut self) -> Option<String> {
         let remembered = self.remember(&self.text());
+        self.vim_begin_text();
         match self.above.last() {
             Some((Purpose::Recall(_), _)) => self.end_recall(),
             Some(_) | None => self.top_mut().forget(),
@@ -141,6 +142,7 @@ impl Message {
         let mut changed = self.take_recall().map(|recall| recall.changed).unwrap_or_default();
         let known = changed.iter().position(|(known, _)| *known == origin);
         let composer = known.map_or(composer, |place| changed.remove(place).1);
+        self.vim_end_selection();
         self.above.push((Purpose::Recall(Recall { origin, changed }), composer));
     }
 

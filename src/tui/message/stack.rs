@@ -38,6 +38,7 @@ impl Message {
     /// Begins a text that is written first. A text of the history gives way to the draft, unless it was changed.
     pub fn begin(&mut self, purpose: Purpose, text: &str) {
         self.leave_recalled();
+        self.vim_begin_text();
         let mut composer = Composer::default();
         composer.load(text);
         self.above.push((purpose, composer));

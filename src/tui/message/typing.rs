@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::Message;
 use super::composer::{Expanded, Pasted};
+use super::vim::Typed;
 use crate::keymap::Edit;
 use steersman_base::steering::TextKind;
 use steersman_base::target;
@@ -62,17 +63,20 @@ impl Message {
             self.begins_rule = c == '#' && self.is_draft();
         }
         self.top_mut().type_char(c);
+        self.vim_note(Some(Typed::Char(c)));
     }
 
     /// Types many characters as one undo step.
     pub fn type_text(&mut self, text: &str) {
         self.begins_rule &= !self.is_empty();
         self.top_mut().type_text(text);
+        self.vim_note(Some(Typed::Text(text.to_owned())));
     }
 
     /// Inserts a line break.
     pub fn newline(&mut self) {
         self.top_mut().newline();
+        self.vim_note(Some(Typed::Newline));
     }
 
     /// Returns what was typed as one line behind a `#` that was the first key of the message; `None` for any other text.
@@ -105,7 +109,11 @@ impl Message {
     pub fn paste(&mut self, text: &str) -> Pasted {
         self.images.note_paste(true);
         self.begins_rule &= !self.is_empty();
-        self.top_mut().paste(text)
+        let pasted = self.top_mut().paste(text);
+        if pasted != Pasted::TooLong && self.vim.is_some() {
+            self.vim_note(Some(Typed::Text(text.to_owned())));
+        }
+        pasted
     }
 
     /// Puts the text of a folded paste in its place.
@@ -115,12 +123,16 @@ impl Message {
 
     /// Moves the cursor or deletes; tells whether anything changed.
     pub fn edit(&mut self, edit: Edit) -> bool {
-        self.top_mut().edit(edit)
+        let edit = self.vim_edit(edit);
+        let changed = self.top_mut().edit(edit);
+        self.vim_note(edit.deletes().then_some(Typed::Delete(edit)));
+        changed
     }
 
     /// Replaces so many characters before the cursor as one undo step.
     pub fn complete(&mut self, chars: usize, with: &str) {
         self.images.note_paste(false);
+        self.vim_forget_change();
         self.top_mut().complete(chars, with);
     }
 
@@ -141,21 +153,25 @@ impl Message {
     /// Replaces the whole text; undo never leads back behind it.
     pub fn load(&mut self, text: &str) {
         self.begins_rule = false;
+        self.vim_begin_text();
         self.top_mut().load(text);
     }
 
     /// Takes the last edit back, unless a removal is newer; false when there is nothing to take back here.
     pub fn undo(&mut self) -> bool {
+        self.vim_note(None);
         !self.removed.is_newest(&self.text()) && self.top_mut().undo()
     }
 
     /// Does again what was taken back last; false when there is nothing.
     pub fn redo(&mut self) -> bool {
+        self.vim_note(None);
         self.top_mut().redo()
     }
 
     /// Puts the cursor where a place of the screen is, as the text was drawn last.
     pub fn point(&mut self, place: Position) {
+        self.vim_note(None);
         self.top_mut().point(place);
     }
 
@@ -166,6 +182,7 @@ impl Message {
 
     /// Lays the text out in this width, in columns.
     pub fn fit(&mut self, width: u16) {
+        self.vim_settle();
         self.top_mut().fit(width);
     }
 

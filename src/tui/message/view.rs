@@ -3,19 +3,36 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+use super::vim::VimMode;
 use super::{Message, MessageContext};
 use crate::overlay::frame::{LIST_ROWS, clear_bottom};
 use crate::state::{PROMPT_COLUMNS, Pane, Region, Regions};
 use crate::widgets::fit::{columns, put, put_marked, put_right, row};
 use steersman_base::text::visible_line;
 
+/// Columns of a screen from which the mode of vim stands in the row of the message.
+const MODE_FROM: u16 = 30;
+
+/// Returns the columns left of the text: with the keys of vim the mode stands there.
+pub fn prompt_columns(mode: Option<VimMode>, width: u16) -> u16 {
+    match mode {
+        Some(mode) if width >= MODE_FROM => columns(mode.name()) + 1 + PROMPT_COLUMNS,
+        _ => PROMPT_COLUMNS,
+    }
+}
+
 /// Draws prompt and text; returns where the terminal's cursor belongs, when the composer has the focus.
 pub fn draw(message: &Message, known: &MessageContext<'_>, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let focused = known.on_composer();
     let theme = &known.facts.theme;
     let style = if focused { theme.accent } else { theme.dim };
-    let prompt = PROMPT_COLUMNS.min(area.width);
-    put(buffer, Rect { width: prompt, ..row(area, 0) }, "› ", style);
+    let prompt = prompt_columns(message.vim_mode(), area.width).min(area.width);
+    let mut first = Rect { width: prompt, ..row(area, 0) };
+    if let Some(mode) = message.vim_mode().filter(|_| prompt > PROMPT_COLUMNS) {
+        let style = if message.takes_commands() { theme.notice } else { theme.dim };
+        first = put(buffer, first, &format!("{} ", mode.name()), style);
+    }
+    put(buffer, first, "› ", style);
     let text = Rect { x: area.x + prompt, width: area.width - prompt, ..area };
     let cursor = message.render(text, buffer);
     cursor.filter(|_| focused)

@@ -44,6 +44,8 @@ pub struct Offer {
     pub marks: Vec<u32>,
     pub label: String,
     pub help: String,
+    /// The keys that do the same, the usual one first; empty where none does.
+    pub key: String,
     pub state: OfferState,
 }
 

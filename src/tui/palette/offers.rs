@@ -22,7 +22,7 @@ const RESOURCES: usize = 20;
 impl Palette {
     /// Makes the offers for the text of the message.
     pub(super) fn refresh(&mut self, message: &Message, known: &MessageContext<'_>) {
-        let is_shown = !known.in_lines() && known.on_composer() && message.is_draft();
+        let is_shown = !known.in_lines() && known.on_composer() && message.is_draft() && !message.takes_commands();
         let text = if is_shown { message.shown() } else { String::new() };
         let mut offers = self.offers_for(&text, known);
         if is_shown {
@@ -125,6 +125,7 @@ fn path_offers(message: &Message, known: &MessageContext<'_>) -> Vec<Offer> {
             marks: hit.marks.clone(),
             label: hit.text.to_string(),
             help: String::new(),
+            key: String::new(),
             state: OfferState::Part,
         }
     });
@@ -144,6 +145,7 @@ fn resource_offers(message: &Message, known: &MessageContext<'_>) -> Vec<Offer> 
         marks: Vec::new(),
         label: format!("@{name}"),
         help: "a resource of an MCP server".to_owned(),
+        key: String::new(),
         state: OfferState::Part,
     });
     offers.collect()
@@ -259,7 +261,8 @@ fn command_name(command: &Command, keymap: &Keymap) -> Offer {
     let key = keymap.spell(Context::Composer, command.key);
     let key = keymap.with_stand_in(Context::Composer, &key);
     let space = if command.takes == Takes::Nothing { "" } else { " " };
-    offer(format!("/{}{space}", command.name), command.usage.to_owned(), command.help_with_key(&key))
+    let offer = offer(format!("/{}{space}", command.name), command.usage.to_owned(), command.help.to_owned());
+    Offer { key: key.into_owned(), ..offer }
 }
 
 /// Offers the custom commands of the user and of the project, and their skills, which go by their names too.
@@ -303,5 +306,5 @@ fn prompts(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
 }
 
 fn offer(text: String, label: String, help: String) -> Offer {
-    Offer { text, replaces: None, marks: Vec::new(), label, help, state: OfferState::Part }
+    Offer { text, replaces: None, marks: Vec::new(), label, help, key: String::new(), state: OfferState::Part }
 }

@@ -2,8 +2,9 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
-use super::Palette;
+use super::{Offer, Palette};
 use crate::facts::Facts;
 use crate::keymap::Context;
 use crate::overlay::frame::{LIST_ROWS, clear_bottom};
@@ -35,7 +36,7 @@ pub fn draw(palette: &Palette, facts: &Facts, room: Rect, regions: &mut Regions,
             put_marked(buffer, rest, &offer.label, &offer.marks, style);
         }
         let x = line.x + (labels + 4).min(line.width);
-        put(buffer, Rect { x, width: line.right() - x, ..line }, &one_line(&offer.help), theme.dim);
+        draw_help(offer, Rect { x, width: line.right() - x, ..line }, theme.dim, buffer);
     }
     let keys = row(area, rows - 1);
     let hidden = offers.len() - most;
@@ -48,4 +49,22 @@ pub fn draw(palette: &Palette, facts: &Facts, room: Rect, regions: &mut Regions,
         put(buffer, left, &hint, theme.dim);
     }
     Rect { height: area.y - room.y, ..room }
+}
+
+/// Draws what an offer is and its keys behind that; where the words are too long they are cut, and the usual key stays.
+fn draw_help(offer: &Offer, area: Rect, style: Style, buffer: &mut Buffer) {
+    let help = one_line(&offer.help);
+    if offer.key.is_empty() {
+        put(buffer, area, &help, style);
+        return;
+    }
+    let whole = format!("{help} ({})", offer.key);
+    if columns(&whole) <= area.width {
+        put(buffer, area, &whole, style);
+        return;
+    }
+    let usual = offer.key.split(',').next().unwrap_or_default();
+    let key = format!(" ({usual})");
+    let rest = if columns(&key) < area.width { put_right(buffer, area, &key, style) } else { area };
+    put(buffer, rest, &help, style);
 }

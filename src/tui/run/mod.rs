@@ -85,6 +85,9 @@ fn new_app(options: &ScreenOptions, size: Size, medium: Medium) -> App {
     app.facts.zone = jiff::tz::TimeZone::system();
     app.pointer.mode = options.mouse;
     app.facts.keymap = options.keymap.clone();
+    if medium == Medium::Screen {
+        app.message.set_editor_keys(options.editor_keys);
+    }
     app.alerts.when = options.when;
     if options.tour == TourStart::AtOnce {
         app.facts.tour.toggle();

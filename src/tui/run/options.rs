@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::alerts::AlertWhen;
 use crate::input::TerminalLink;
 use crate::keymap::Keymap;
+use crate::message::vim::EditorKeys;
 use crate::outside::Outside;
 use crate::pictures::PictureProtocol;
 use crate::status::ModelSource;
@@ -56,6 +57,8 @@ pub struct ScreenOptions {
     pub pictures: Option<PictureProtocol>,
     pub when: AlertWhen,
     pub keymap: Keymap,
+    /// Which keys the message takes.
+    pub editor_keys: EditorKeys,
     /// The name that the session is saved by.
     pub session: Option<String>,
     /// The name of this client; `None` where the run was started with this screen.

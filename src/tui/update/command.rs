@@ -10,7 +10,8 @@ use crate::facts::Facts;
 use crate::help::Help;
 use crate::keymap::PauseKey;
 use crate::ledger::LedgerPane;
-use crate::message::Before;
+use crate::message::vim::EditorKeys;
+use crate::message::{Before, Message};
 use crate::msg::Effect;
 use crate::state::{App, Cause, Medium, MouseMode, Pane, Report};
 use crate::switch::{EventPlace, SessionPlace};
@@ -35,7 +36,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         app.status.say("the line output draws nothing, so this does nothing here", app.facts.now);
         return Vec::new();
     }
-    let App { facts, focus, questions, tree, pending, transcripts, .. } = app;
+    let App { facts, focus, questions, tree, pending, transcripts, message, .. } = app;
     let overlays = &mut focus.overlays;
     let mut wanted = Vec::new();
     match verb {
@@ -116,6 +117,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Done => wanted.push(sessions::close_task(facts)),
         Verb::Tour => facts.tour.toggle(),
         Verb::Mouse => return mouse(app, argument),
+        Verb::Vim => wanted.push(vim(message)),
         Verb::Detach if facts.client.is_some() => return vec![Effect::Detach],
         Verb::Detach => {
             app.reply("this session ends with its terminal; to leave one running, start it with steersman serve");
@@ -125,6 +127,16 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Now | Verb::Send(_) | Verb::When(_) | Verb::Init => {}
     }
     carry_out(app, wanted)
+}
+
+/// Gives the message the keys of vim, or the usual ones again.
+fn vim(message: &mut Message) -> PaneEffect {
+    let (keys, sentence) = match message.editor_keys() {
+        EditorKeys::Usual => (EditorKeys::Vim, "vim keys in the message until the end; editor.keys keeps them"),
+        EditorKeys::Vim => (EditorKeys::Usual, "the usual keys in the message"),
+    };
+    message.set_editor_keys(keys);
+    PaneEffect::Say(sentence.to_owned())
 }
 
 /// Names the changed files in lines.

@@ -23,6 +23,10 @@ pub fn press(app: &mut App) -> Vec<Effect> {
                 app.palette.close(app.message.shown());
             }
         }
+        Escape::NormalMode => {
+            app.message.paths.close();
+            app.message.vim_escape();
+        }
         Escape::LeaveOverlay(_) => app.focus.overlays.back(),
         Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => {
             let outcome = approval::give(&mut app.questions, Answer::Leave, &app.facts);

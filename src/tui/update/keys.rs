@@ -14,6 +14,7 @@ use crate::effect::Outcome;
 use crate::help::{CheatSheet, Help};
 use crate::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, Travel, WriteKey, option_hint};
 use crate::ledger::LedgerPane;
+use crate::message::vim::VimOutcome;
 use crate::message::{Expanded, Message, bring_back, history_search, send};
 use crate::msg::{EditorSubject, Effect};
 use crate::state::{App, Medium, Pane};
@@ -99,7 +100,14 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
             app.status.say(hint, app.facts.now);
         }
         app.focus.go(Pane::Composer);
-        app.message.type_char(c);
+        match app.message.vim_key(c) {
+            Some(VimOutcome::Act(action, times)) => {
+                return (0..times).flat_map(|_| act(app, action)).collect();
+            }
+            Some(VimOutcome::Says(sentence)) => app.status.say(sentence, app.facts.now),
+            Some(VimOutcome::Done) => {}
+            None => app.message.type_char(c),
+        }
     }
     Vec::new()
 }
@@ -241,6 +249,10 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
                 let pending = &app.facts.run.pending;
                 app.message.newer(|text| pending.waiting().any(|entry| entry.message.text == text));
             }
+        }
+        // As in vim.
+        Action::Write(WriteKey::Search) if app.focus.is_on(Pane::Composer) && app.message.takes_commands() => {
+            return write(app, WriteKey::Redo);
         }
         Action::Write(key) => return write(app, key),
         Action::FocusTree => app.focus.go(Pane::Tree),

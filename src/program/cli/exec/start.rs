@@ -14,7 +14,8 @@ use super::args::{ExecArgs, OutputForm};
 use crate::program::cli::args::{Command, CommandLine, Flags};
 use crate::program::cli::exit::{Exit, print, say};
 use crate::program::cli::first_start::look;
-use crate::program::config::Config;
+use crate::program::config::{Config, KeyPlace};
+use steersman_base::dialect::Dialect;
 use steersman_base::event::{Envelope, Event, Pending, SCHEMA};
 use steersman_base::limits;
 use steersman_base::text::escaped_json;
@@ -35,10 +36,18 @@ pub(super) fn check_model(config: &Config) -> Result<(), String> {
         let model = server.models.first().map(String::as_str).unwrap_or_default();
         format!("; {} answers here with {model}: --base-url {} uses it", server.what, server.base_url)
     });
+    let keys = config.services.iter().map(|(name, server)| {
+        let key = if let KeyPlace::Variable { name, .. } = &server.key { name } else { "a key" };
+        let flag = match server.dialect {
+            Dialect::OpenAi if name != "openai" => format!("--base-url {}", server.base_url),
+            dialect => format!("--provider {}", dialect.name()),
+        };
+        format!("; {key} is set: {flag} --model NAME uses {name}")
+    });
     Err(format!(
         "no model is configured, and a key alone names none: add --model NAME, --base-url URL or --profile NAME, or \
          --provider demo for the embedded model{}",
-        offers.collect::<String>()
+        offers.chain(keys).collect::<String>()
     ))
 }
 

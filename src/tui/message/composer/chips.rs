@@ -63,6 +63,20 @@ impl Chips {
         self.0.iter().find(|(known, _)| known == label).map(|(_, text)| &**text)
     }
 
+    pub(super) fn shared(&self, label: &str) -> Option<Arc<str>> {
+        self.0.iter().find(|(known, _)| known == label).map(|(_, text)| Arc::clone(text))
+    }
+
+    /// Takes the chip of another message; returns what stands for it here.
+    pub(super) fn adopt(&mut self, label: &str, text: &Arc<str>) -> String {
+        match self.text(label) {
+            Some(known) if *known == **text => {}
+            Some(_) => return self.fold("pasted", text),
+            None => self.0.push((label.to_owned(), Arc::clone(text))),
+        }
+        format!("{OPEN}{label}{CLOSE}")
+    }
+
     /// Puts the texts in the places of their chips.
     pub fn expand<'a>(&self, shown: &'a str) -> Cow<'a, str> {
         if self.0.is_empty() || !shown.contains(OPEN) {

@@ -7,9 +7,10 @@
 mod chips;
 mod clean;
 mod cursor;
+mod groups;
+mod parts;
 mod steps;
 
-use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -21,12 +22,14 @@ use tui_textarea::{CursorMove, CursorRenderMode, TextArea, WrapMode};
 
 use crate::keymap::Edit;
 pub use chips::size;
+pub use parts::Clip;
 use steersman_base::limits;
 use steersman_base::steering::TextKind;
 use steersman_base::text::is_blank;
 
 use chips::Chips;
 use clean::clean;
+use groups::{Groups, UndoWay};
 use steps::WordDirection;
 
 /// What an empty composer shows, the longest first.
@@ -47,8 +50,10 @@ pub struct Composer {
     /// The images that stand in texts as these words.
     labels: Arc<[String]>,
     kind: TextKind,
-    /// Fingerprints of texts in the middle of a step: undo and redo do not stop there.
-    halves: HashSet<u64>,
+    /// Edits that undo takes back together.
+    groups: Groups,
+    /// The characters that are selected, from one to before another.
+    selected: Option<(usize, usize)>,
 }
 
 /// What became of a paste.
@@ -87,7 +92,8 @@ impl Default for Composer {
             chips: Chips::default(),
             labels: Arc::default(),
             kind: TextKind::default(),
-            halves: HashSet::new(),
+            groups: Groups::default(),
+            selected: None,
         }
     }
 }
@@ -276,18 +282,20 @@ impl Composer {
 
     /// Takes the last edit back; false when there is none.
     pub fn undo(&mut self) -> bool {
-        self.step(TextArea::undo)
+        self.step(UndoWay::Back, TextArea::undo)
     }
 
     /// Does again what was taken back last; false when there is nothing.
     pub fn redo(&mut self) -> bool {
-        self.step(TextArea::redo)
+        self.step(UndoWay::Forth, TextArea::redo)
     }
 
-    fn step(&mut self, go: impl Fn(&mut TextArea<'static>) -> bool) -> bool {
+    fn step(&mut self, way: UndoWay, go: impl Fn(&mut TextArea<'static>) -> bool) -> bool {
+        let mut from = self.fingerprint();
         let done = go(&mut self.area);
-        if done && self.halves.contains(&self.fingerprint()) {
-            go(&mut self.area);
+        let mut to = self.fingerprint();
+        while self.groups.is_within(way, from, to) && go(&mut self.area) {
+            (from, to) = (to, self.fingerprint());
         }
         self.keep_steps();
         done
@@ -378,7 +386,7 @@ impl Composer {
         let rows = self.area.measure(width).content_rows.max(1);
         self.scroll_back(self.rows.saturating_sub(rows));
         self.rows = rows;
-        if !self.chips.is_empty() || !self.labels.is_empty() {
+        if !self.chips.is_empty() || !self.labels.is_empty() || self.selected.is_some() {
             self.mark_chips();
         }
     }
@@ -458,23 +466,27 @@ impl Composer {
     /// Sets text and cursor, and forgets the history.
     fn set(&mut self, shown: &str, cursor: (usize, usize)) {
         self.chips.keep(shown);
-        self.halves.clear();
+        self.groups = Groups::default();
         self.area.set_lines(shown.split('\n').map(str::to_owned).collect(), cursor);
     }
 
     /// Replaces characters by a text as one undo step; the yank stays as it is.
     fn swap(&mut self, row: usize, column: usize, chars: usize, with: &str) {
         self.keep_steps();
+        let before = self.fingerprint();
         self.area.move_cursor(CursorMove::Jump(narrow(row), narrow(column)));
+        let mut texts = vec![before];
         if chars > 0 {
             let yank = self.area.yank_text();
             self.area.delete_str(chars);
             self.area.set_yank_text(yank);
-            if !with.is_empty() {
-                self.halves.insert(self.fingerprint());
-            }
+            texts.push(self.fingerprint());
         }
-        self.area.insert_str(with);
+        if !with.is_empty() {
+            self.area.insert_str(with);
+            texts.push(self.fingerprint());
+        }
+        self.groups.add(&texts);
         self.keep_steps();
     }
 

@@ -66,6 +66,9 @@ impl Composer {
 
     /// Makes every chip and every grapheme of several characters on the cursor's line one step for cursor and deletion.
     pub(super) fn keep_steps(&mut self) {
+        if self.groups.is_open() {
+            self.groups.note(self.fingerprint());
+        }
         let (row, _) = self.area.cursor();
         let Some(line) = self.area.lines().get(row) else { return };
         if line.is_ascii() {
@@ -97,7 +100,7 @@ impl Composer {
             })
             .collect();
         self.area.clear_custom_highlight();
-        for mark in marks {
+        for mark in self.selected_places().into_iter().chain(marks) {
             self.area.custom_highlight(mark, Style::new().add_modifier(Modifier::REVERSED), 1);
         }
     }
