@@ -532,7 +532,7 @@ pub use steersman_base::event::{Delivery, Envelope, Event, Outcome};
 pub use steersman_base::id::{AgentId, MessageId};
 pub use steersman_base::message::Message;
 pub use steersman_core::approval::{Answer, Answerer, Approvals, CustomAct, Mode, Policy};
-pub use steersman_core::control::{Cancellable, Controls, Crew, Injection, Interloper, StepLimit};
+pub use steersman_core::control::{Cancellable, Controls, Crew, Interloper, StepLimit};
 pub use steersman_core::listener::{InMemoryEventList, JsonLines, Listener};
 pub use steersman_core::provider::{
     ChatProvider, ChatRequest, ChatTransport, Connector, FnProvider, Piece, Played, Reply, ScriptedProvider, Sink,

@@ -11,43 +11,37 @@ use futures_util::FutureExt;
 
 use crate::reply::stopped;
 use crate::{Agent, AgentContext, BoundaryNote, UserTexts};
-use steersman_base::clock;
 use steersman_base::error::{Cancelled, RunError};
-use steersman_base::event::{Event, Pending};
-use steersman_base::id::{ClientId, MessageId};
+use steersman_base::event::{Event, Pending, UserText};
 use steersman_base::image::Image;
-use steersman_base::message::{UserAbout, UserText};
-use steersman_base::steering::{Framing, Rule, RuleScope, SentDuring, TextKind, Trigger};
+use steersman_base::message::{DeliveredText, UserAbout};
+use steersman_base::steering::{Framing, Rule, TextKind};
 use steersman_core::control::Interloper;
 use steersman_core::frame::{FramedText, SentWhen, frame, images_note};
 use steersman_core::listener::ListenerList;
 
 /// A user message that starts a turn, or enters one.
-#[derive(Default)]
-pub(super) struct TurnInput {
-    pub(super) text: String,
-    pub(super) injection: Option<MessageId>,
-    pub(super) kind: TextKind,
-    pub(super) scope: RuleScope,
-    pub(super) during: Option<SentDuring>,
-    pub(super) met: Option<Trigger>,
-    pub(super) sender: Option<ClientId>,
-    pub(super) images: Vec<Image>,
-}
-
-impl From<Pending> for TurnInput {
-    fn from(entry: Pending) -> Self {
-        let Pending { id, text, kind, scope, during, met, sender, images, .. } = entry;
-        Self { text, injection: Some(id), kind, scope, during, met, sender, images }
-    }
+pub(super) enum TurnInput {
+    /// It waited in the queue.
+    Queued(Pending),
+    /// Whoever runs the turn gave it.
+    Given(UserText),
 }
 
 impl TurnInput {
+    pub(super) fn message(&self) -> &UserText {
+        match self {
+            Self::Queued(pending) => &pending.message,
+            Self::Given(message) => message,
+        }
+    }
+
     /// Returns it as it waited; `None` for a text that came without a queue.
-    fn into_pending(self) -> Option<Pending> {
-        let Self { text, injection, kind, scope, during, met, sender, images } = self;
-        let entry = Pending::new(injection?, text, clock::now());
-        Some(Pending { kind, scope, during, sender, met, images, ..entry })
+    fn pending(&self) -> Option<&Pending> {
+        match self {
+            Self::Queued(pending) => Some(pending),
+            Self::Given(_) => None,
+        }
     }
 }
 
@@ -99,7 +93,11 @@ impl Agent {
     /// Appends one user message, emits it, and lets the extensions append their notes.
     pub(super) async fn deliver(&mut self, input: TurnInput, point: &DeliveryPoint) -> Result<(), RunError> {
         let (content, about) = self.content_of(&input, point);
-        let TurnInput { text, injection, kind, scope, during: _, met, sender, images } = input;
+        let (injection, met, message) = match input {
+            TurnInput::Queued(Pending { id, met, message, .. }) => (Some(id), met, message),
+            TurnInput::Given(message) => (None, None, message),
+        };
+        let UserText { text, kind, scope, sender, images, delivery: _, trigger: _ } = message;
         let facts = images.iter().map(Image::facts).collect();
         self.tree.context.keep_images(&images);
         self.history.push_user_about(content, images, UserAbout::Text(about));
@@ -183,19 +181,20 @@ impl Agent {
     }
 
     /// Returns what is sent for a text, and what is known of it. A task needs no frame.
-    fn content_of(&self, input: &TurnInput, point: &DeliveryPoint) -> (String, UserText) {
-        let TurnInput { text, injection, kind, scope, during, met, .. } = input;
+    fn content_of(&self, input: &TurnInput, point: &DeliveryPoint) -> (String, DeliveredText) {
+        let UserText { text, kind, scope, .. } = input.message();
         let begins_turn = kind.asks_for_work() && matches!(point, DeliveryPoint::TurnStart { goes_on: false });
         let round = match point {
             DeliveryPoint::TurnStart { .. } => 1,
             DeliveryPoint::MidLoop { .. } => self.round.saturating_add(1),
             DeliveryPoint::BehindSummary => self.round,
         };
-        let about = UserText { id: injection.clone(), kind: *kind, words: None, turn: self.turns, round, begins_turn };
-        let (Framing::Framed, false, Some(id)) = (self.tree.framing, begins_turn, injection) else {
+        let id = input.pending().map(|pending| pending.id.clone());
+        let about = DeliveredText { id, kind: *kind, words: None, turn: self.turns, round, begins_turn };
+        let (Framing::Framed, false, Some(pending)) = (self.tree.framing, begins_turn, input.pending()) else {
             return (text.clone(), about);
         };
-        let sent = match (point, during, &self.handles.interloper) {
+        let sent = match (point, &pending.during, &self.handles.interloper) {
             (DeliveryPoint::MidLoop { .. } | DeliveryPoint::BehindSummary, Some(during), Some(interloper)) => {
                 SentWhen::During { tool: during.tool.as_deref(), calls: interloper.calls_since(during) }
             }
@@ -204,9 +203,9 @@ impl Agent {
             }
         };
         let task = UserTexts::of(self.history.messages()).task_words();
-        let (kind, scope, met) = (*kind, *scope, met.as_ref());
+        let (id, kind, scope, met) = (&pending.id, *kind, *scope, pending.met.as_ref());
         let framed = FramedText { id, kind, scope, words: text, sent, met, task: Some(&task) };
-        (frame(&framed), UserText { words: Some(text.clone()), ..about })
+        (frame(&framed), DeliveredText { words: Some(text.clone()), ..about })
     }
 }
 
@@ -221,7 +220,7 @@ impl Undelivered {
     /// Gives the first texts back; one that came without a queue stays with whoever gave it.
     fn give_back(&mut self, number: usize) {
         let back = self.inputs.drain(..number.min(self.inputs.len()));
-        let entries: Vec<Pending> = back.filter_map(TurnInput::into_pending).collect();
+        let entries: Vec<Pending> = back.filter_map(|input| input.pending().cloned()).collect();
         if !entries.is_empty() {
             self.listeners.emit(Event::Returned { entries: entries.clone() });
             if let Some(interloper) = &self.interloper {
@@ -241,5 +240,5 @@ impl Drop for Undelivered {
 
 /// Makes texts of the queue ready for delivery.
 pub(super) fn inputs(entries: impl IntoIterator<Item = Pending>) -> Vec<TurnInput> {
-    entries.into_iter().map(TurnInput::from).collect()
+    entries.into_iter().map(TurnInput::Queued).collect()
 }

@@ -13,7 +13,7 @@ use crate::deliver::{DeliveryPoint, TurnInput};
 use crate::reply::stopped;
 use crate::{Agent, EmptyReply};
 use steersman_base::error::{Cancelled, RunError};
-use steersman_base::event::{Event, HookRun};
+use steersman_base::event::{Event, HookRun, UserText};
 use steersman_base::id::{AgentId, ClientId};
 use steersman_base::limits;
 use steersman_base::message::{Arguments, Message, ToolCall};
@@ -306,7 +306,7 @@ impl Agent {
             return Ok(None);
         }
         let text = format!("A hook does not let the turn end here: {why}");
-        Ok(Some(TurnInput { text, sender: Some(ClientId::new(SENDER)), ..TurnInput::default() }))
+        Ok(Some(TurnInput::Given(UserText { sender: Some(ClientId::new(SENDER)), ..UserText::new(text) })))
     }
 
     /// Asks about a text of the user; returns what goes behind it, or why it must not enter.
@@ -320,7 +320,7 @@ impl Agent {
         if is_task {
             return Ok(Ok(Vec::new()));
         }
-        let HookAnswer { block, stop, context, .. } = self.ask_hooks(HookPoint::Prompt(&input.text)).await?;
+        let HookAnswer { block, stop, context, .. } = self.ask_hooks(HookPoint::Prompt(&input.message().text)).await?;
         match (stop, block) {
             (Some(why), _) => Err(RunError::Hook(why)),
             (None, Some(why)) => Ok(Err(why)),

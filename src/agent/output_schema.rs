@@ -12,6 +12,7 @@ use crate::Agent;
 use crate::deliver::TurnInput;
 use crate::on_drop::OnDrop;
 use steersman_base::error::AskError;
+use steersman_base::event::UserText;
 use steersman_base::id::ClientId;
 use steersman_base::message::Message;
 use steersman_core::provider::{AnswerFormat, AnswerStage};
@@ -165,7 +166,7 @@ impl Agent {
         let text = format!(
             "Your answer does not match the JSON Schema that it must match: {fault}. Answer again, with the JSON value alone."
         );
-        Some(TurnInput { text, sender: Some(ClientId::new(SENDER)), ..TurnInput::default() })
+        Some(TurnInput::Given(UserText { sender: Some(ClientId::new(SENDER)), ..UserText::new(text) }))
     }
 }
 

@@ -39,7 +39,7 @@ impl Agent {
         self.synth_answer = None;
         self.reset_step_limit();
         self.begin();
-        self.turn(vec![TurnInput { text: user_message.to_owned(), ..TurnInput::default() }]).await
+        self.turn(vec![TurnInput::Given(user_message.into())]).await
     }
 
     /// Runs one turn with one user message and returns the answer, which is empty when the model had nothing to say.

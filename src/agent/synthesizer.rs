@@ -10,7 +10,7 @@ use crate::{Agent, AgentBuilder, EmptyReply, NotRunReason};
 use steersman_base::error::{BuildError, Cancelled, RunError};
 use steersman_base::event::{Event, Outcome};
 use steersman_base::limits;
-use steersman_base::message::{Message, UserAbout, UserText};
+use steersman_base::message::{DeliveredText, Message, UserAbout};
 use steersman_base::sync::lock;
 use steersman_core::control::{OnExhausted, StepLimit};
 use steersman_core::provider::ProviderError;
@@ -101,7 +101,7 @@ fn asked(messages: &[Message], question: &str) -> Range<usize> {
 fn words(message: &Message) -> &str {
     let Message::User { content, about, .. } = message else { return "" };
     match about.as_deref() {
-        Some(UserAbout::Text(UserText { words: Some(words), .. })) => words,
+        Some(UserAbout::Text(DeliveredText { words: Some(words), .. })) => words,
         Some(UserAbout::Job(_) | UserAbout::Images | UserAbout::Agent(_)) => "",
         Some(UserAbout::Text(_) | UserAbout::Rule(_) | UserAbout::Plan(_) | UserAbout::Kept(_)) | None => content,
     }

@@ -215,8 +215,8 @@ impl Members {
             self.keep_orphans(entries.clone());
         } else if let Post::Notice(Notice::Returned(entries)) = post {
             // No queue takes them any more: they are the first client's.
-            let orphans = entries.iter().filter(|entry| self.is_orphan(entry));
-            let orphans: Vec<Pending> = orphans.map(|entry| Pending { sender: None, ..entry.clone() }).collect();
+            let mut orphans: Vec<Pending> = entries.iter().filter(|entry| self.is_orphan(entry)).cloned().collect();
+            orphans.iter_mut().for_each(|entry| entry.sender = None);
             if let (false, Some(first)) = (orphans.is_empty(), self.find(None)) {
                 first.reply([Post::Notice(Notice::Returned(orphans))]);
             }

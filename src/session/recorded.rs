@@ -45,8 +45,8 @@ impl RecordedClient {
     fn refuse(&self, request: Request) -> Option<Reply> {
         let why = self.why.clone();
         Some(match request {
-            Request::Inject { to, text, delivery, kind, scope, trigger, images: _ } => {
-                Reply::Injected { to, text, delivery, kind, scope, trigger, outcome: Err(Refused::NotBuilt) }
+            Request::Inject { to, message } => {
+                Reply::Injected { to, message: message.without_images(), outcome: Err(Refused::NotBuilt) }
             }
             Request::ChangeRule { id, change } => Reply::RuleChanged { id, change, accepted: Accepted::No },
             Request::EditPlan { agent, edit } => Reply::PlanEdited { agent, edit, outcome: Err(PlanRefused::NotReady) },

@@ -9,7 +9,7 @@ use crate::answers;
 use crate::drafts::Drafts;
 use crate::host::{Command, Handle};
 use steersman_base::error::Refused;
-use steersman_base::event::{Pending, TakenBack};
+use steersman_base::event::{Pending, TakenBack, UserText};
 use steersman_base::fault;
 use steersman_base::id::{AgentId, CallId, MessageId};
 use steersman_base::protocol::{
@@ -18,7 +18,6 @@ use steersman_base::protocol::{
 };
 use steersman_base::steering::RuleScope;
 use steersman_base::sync::lock;
-use steersman_core::control::Injection;
 
 /// Replies that are kept of each client in case a request comes again.
 const KEPT: usize = 64;
@@ -92,13 +91,12 @@ impl Requests {
 
 fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<ClientId>) -> Option<Reply> {
     Some(match request {
-        Request::Inject { to, text, delivery, kind, scope, trigger, images } => {
+        Request::Inject { to, message } => {
             fault::block_at("send");
             fault::panic_at("break at send");
-            let injection =
-                Injection { text: text.clone(), delivery, kind, scope, trigger: trigger.clone(), sender, images };
-            let outcome = handle.inject_user_message(&to, injection);
-            Reply::Injected { to, text, delivery, kind, scope, trigger, outcome }
+            let message = UserText { sender, ..message };
+            let outcome = handle.inject_user_message(&to, message.clone()).map(|pending| pending.id);
+            Reply::Injected { to, message: message.without_images(), outcome }
         }
         Request::ChangeRule { id, change } => {
             let accepted = handle.change_rule(&id, change.clone()).into();

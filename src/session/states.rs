@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::fold::RunState;
 use crate::journal::Record;
-use crate::past::{Past, size};
+use crate::past::Past;
 use crate::replay::moments;
 use crate::status::StatusFold;
 use steersman_base::details::CommandEnd;
@@ -136,7 +136,7 @@ fn told(way: &str, events: &[Value]) -> RunState {
         "live" => envelopes.into_iter().map(Post::Envelope).collect(),
         "later" => {
             let mut past = Past::default();
-            envelopes.into_iter().map(Post::Envelope).for_each(|post| past.push(&post, size(&post)));
+            envelopes.into_iter().map(Post::Envelope).for_each(|post| _ = past.push(&post));
             past.all()
         }
         _ => moments(envelopes.into_iter().map(Record::Event)).map(|moment| moment.post).collect(),

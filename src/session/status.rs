@@ -135,16 +135,17 @@ impl StatusFold {
         }
         let pending: Vec<PendingStatus> = queues.into_iter().flat_map(|(to, queue)| entries(to, queue)).collect();
         let works = agents.iter().any(|agent| agent.state == AgentState::Working);
-        let is_ready = |entry: &PendingStatus| entry.kind.asks_for_work() && entry.trigger.is_none();
-        let asks = |entry: &&PendingStatus| entry.held || paused && !works && is_ready(entry);
+        let is_ready = |entry: &Pending| entry.kind.asks_for_work() && entry.trigger.is_none();
+        let asks = |entry: &&PendingStatus| entry.pending.held || paused && !works && is_ready(&entry.pending);
         for entry in pending.iter().filter(asks) {
-            let question = if entry.held { "Does this text still hold?" } else { "Is this text still to be sent?" };
+            let question =
+                if entry.pending.held { "Does this text still hold?" } else { "Is this text still to be sent?" };
             waiting.push(WaitingStatus {
                 agent: entry.to.clone(),
                 kind: WaitingFor::Confirmation,
                 id: None,
                 question: question.to_owned(),
-                detail: entry.text.clone(),
+                detail: entry.pending.text.clone(),
             });
         }
         let state = match (self.is_broken, works, waiting.is_empty()) {
@@ -220,15 +221,9 @@ fn question(open: &ApprovalRequest) -> WaitingStatus {
 }
 
 fn entries(to: AgentId, queue: Vec<Pending>) -> impl Iterator<Item = PendingStatus> {
-    queue.into_iter().map(move |entry| PendingStatus {
-        to: to.clone(),
-        id: entry.id,
-        text: entry.text,
-        delivery: entry.delivery,
-        kind: entry.kind,
-        trigger: entry.trigger,
-        held: entry.held,
-        sender: entry.sender,
+    queue.into_iter().map(move |entry| {
+        let message = entry.message.without_images();
+        PendingStatus { to: to.clone(), pending: Pending { message, ..entry } }
     })
 }
 

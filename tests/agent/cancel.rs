@@ -343,7 +343,7 @@ async fn a_stop_gives_every_pending_text_back_and_delivers_none() {
     rig.inject("a");
     rig.interloper.inject_user_message(("b", steersman_base::event::Delivery::FollowUp)).unwrap();
     rig.inject("c");
-    let back: Vec<String> = rig.interloper.stop(&rig.cancellable).into_iter().map(|entry| entry.text).collect();
+    let back: Vec<String> = rig.interloper.stop(&rig.cancellable).into_iter().map(|entry| entry.message.text).collect();
     assert_eq!(back, ["a", "c", "b"], "in the order of the list, which is that of delivery");
     let mut agent = running.cancelled().await;
     assert_eq!(agent.run_queue().await.unwrap(), 0);

@@ -18,7 +18,7 @@ fn texts(entries: &[Pending]) -> Vec<&str> {
 
 fn queue_of(texts: &[&str]) -> (Interloper, Vec<MessageId>) {
     let queue = Interloper::new();
-    let ids = texts.iter().map(|text| queue.inject_user_message(*text).unwrap()).collect();
+    let ids = texts.iter().map(|text| queue.inject_user_message(*text).unwrap().id).collect();
     (queue, ids)
 }
 
@@ -69,7 +69,7 @@ fn the_queue_prints_its_name_and_how_many_wait() {
 fn ids_are_never_used_twice() {
     let (queue, _) = queue_of(&["one", "two"]);
     queue.drain();
-    assert_eq!(queue.inject_user_message("three"), Ok(MessageId::new("m3")));
+    assert_eq!(queue.inject_user_message("three").map(|pending| pending.id), Ok(MessageId::new("m3")));
 }
 
 // --- refusals (D16)
@@ -84,7 +84,7 @@ fn a_text_that_shows_nothing_is_refused_and_changes_nothing() {
     assert!(!queue.pending());
     assert_eq!(watched.load(Ordering::SeqCst), 0);
     // A refused text uses up no id.
-    assert_eq!(queue.inject_user_message("x"), Ok(MessageId::new("m1")));
+    assert_eq!(queue.inject_user_message("x").map(|pending| pending.id), Ok(MessageId::new("m1")));
 }
 
 #[test]
@@ -358,8 +358,8 @@ fn the_queue_of_another_agent_has_names_and_settings_of_the_session() {
     let (queue, _) = queue_of(&["one"]);
     queue.set_modes(Modes { steer: QueueMode::OneAtATime, ..Modes::default() });
     let sibling = queue.sibling();
-    assert_eq!(sibling.inject_user_message("two"), Ok(MessageId::new("m2")));
-    assert_eq!(queue.inject_user_message("three"), Ok(MessageId::new("m3")));
+    assert_eq!(sibling.inject_user_message("two").map(|pending| pending.id), Ok(MessageId::new("m2")));
+    assert_eq!(queue.inject_user_message("three").map(|pending| pending.id), Ok(MessageId::new("m3")));
     sibling.inject_user_message("four").unwrap();
     assert_eq!(texts(&sibling.drain()), ["two"]);
     assert_eq!(texts_of(&queue), ["one", "three"]);
@@ -385,7 +385,7 @@ fn watchers_hear_of_every_change_and_of_nothing_else() {
         expected += usize::from(changed);
         assert_eq!(count.load(Ordering::SeqCst), expected, "{what}");
     };
-    let one = queue.inject_user_message("one").unwrap();
+    let one = queue.inject_user_message("one").unwrap().id;
     heard(true, "inject");
     queue.peek();
     heard(false, "reading");
@@ -434,7 +434,7 @@ fn a_panicking_watcher_loses_no_text_and_bricks_nothing() {
     let queue = Interloper::new();
     queue.watch(Arc::new(|| panic!("a watcher fails")));
     let count = count_changes(&queue);
-    let id = queue.inject_user_message("one").unwrap();
+    let id = queue.inject_user_message("one").unwrap().id;
     assert_eq!(count.load(Ordering::SeqCst), 1, "the others are still called");
     let taken = queue.drain();
     assert_eq!((taken.len(), &taken[0].id), (1, &id));

@@ -20,7 +20,7 @@ use crate::support::doubles::{
 use crate::support::server::{Gate as WireGate, Reply, Server, Step as WireStep};
 
 fn now(rig: &Rig, text: &str) -> MessageId {
-    rig.interloper.inject_user_message((text, Delivery::Now)).unwrap()
+    rig.interloper.inject_user_message((text, Delivery::Now)).unwrap().id
 }
 
 /// Where the messages with an id entered: id, step, tool.
@@ -167,7 +167,7 @@ async fn a_held_message_cuts_nothing_until_its_edit_is_done() {
     let agent = rig.streaming([]).await;
     let running = run(agent, "Tell me.");
     pause.reached().await;
-    let id = rig.interloper.inject_user_message("Be brif.").unwrap();
+    let id = rig.interloper.inject_user_message("Be brif.").unwrap().id;
     assert!(rig.interloper.hold(&id));
     assert!(rig.interloper.set_delivery(&id, Delivery::Now));
     settle().await;
@@ -185,7 +185,7 @@ async fn a_waiting_steer_made_urgent_cuts_the_answer() {
     let running = run(agent, "Tell me.");
     pause.reached().await;
     rig.inject("first");
-    let id = rig.interloper.inject_user_message("second").unwrap();
+    let id = rig.interloper.inject_user_message("second").unwrap().id;
     settle().await;
     assert!(rig.interloper.set_delivery(&id, Delivery::Now));
     running.answered().await;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use steersman_agent::{History, Keep, Pins};
-use steersman_base::event::Pending;
+use steersman_base::event::{Pending, UserText};
 use steersman_base::id::AgentId;
 use steersman_base::image::{Image, ImageType};
 use steersman_base::limits;
-use steersman_base::message::{AssistantMessage, Message, UserAbout, UserText};
+use steersman_base::message::{AssistantMessage, DeliveredText, Message, UserAbout};
 use steersman_base::plan::Plan;
-use steersman_core::control::{Injection, Interloper};
+use steersman_core::control::Interloper;
 use steersman_core::provider::{Card, ChatProvider as _, ChatRequest, ChatTransport, Registry, Streaming};
 use steersman_provider::{Http, HttpProvider, takes_images};
 
@@ -24,7 +24,7 @@ fn image() -> Image {
 }
 
 fn message(text: &str) -> Message {
-    Message::user_about(text, vec![image()], UserAbout::Text(UserText::default()))
+    Message::user_about(text, vec![image()], UserAbout::Text(DeliveredText::default()))
 }
 
 fn transport(dialect: &str, base: &str, model: &str) -> ChatTransport {
@@ -186,7 +186,7 @@ async fn the_registry_or_the_server_says_whether_a_model_takes_images() {
 #[test]
 fn a_compaction_keeps_the_images_of_the_task() {
     let mut history = History::new("Prompt.");
-    let about = |turn| UserAbout::Text(UserText { turn, begins_turn: true, ..UserText::default() });
+    let about = |turn| UserAbout::Text(DeliveredText { turn, begins_turn: true, ..DeliveredText::default() });
     for turn in 1..=2 {
         history.push_user_about("Look at it.", vec![image()], about(turn));
         for _ in 0..3 {
@@ -213,7 +213,8 @@ fn a_text_that_waits_is_written_with_its_images_and_read_without_any() {
     let plain = serde_json::to_value(&entry).unwrap();
     assert!(plain.get("images").is_none());
     assert_eq!(serde_json::from_value::<Pending>(plain).unwrap(), entry);
-    let entry = Pending { images: vec![image()], ..entry };
+    let message = UserText { images: vec![image()], ..entry.message };
+    let entry = Pending { message, ..entry };
     let written = serde_json::to_value(&entry).unwrap();
     assert_eq!(written["images"], json!([{"name": "p.png", "media_type": "image/png", "data": BASE64}]));
     assert_eq!(serde_json::from_value::<Pending>(written).unwrap(), entry);
@@ -224,7 +225,7 @@ fn texts_that_are_joined_have_the_images_of_both_and_parted_each_its_own() {
     let queue = Interloper::new();
     let send = |text: &str| {
         let image = Image::new(format!("{text}.png"), &png()).unwrap();
-        queue.inject_user_message(Injection { images: vec![image], ..Injection::from(text) }).unwrap()
+        queue.inject_user_message(UserText { images: vec![image], ..UserText::from(text) }).unwrap().id
     };
     let (one, _) = (send("one"), send("two"));
     let names = |entries: &[Pending]| -> Vec<Vec<String>> {

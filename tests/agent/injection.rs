@@ -272,7 +272,7 @@ async fn what_the_user_changes_before_the_boundary_is_what_enters() {
     let running = run_queue(agent);
     gate.reached().await;
     let queue = &rig.interloper;
-    let ids: Vec<MessageId> = ["a", "b", "c", "d"].map(|text| queue.inject_user_message(text).unwrap()).into();
+    let ids: Vec<MessageId> = ["a", "b", "c", "d"].map(|text| queue.inject_user_message(text).unwrap().id).into();
     assert!(queue.replace(&ids[0], "a, better").unwrap());
     assert!(queue.move_to(&ids[3], 0));
     assert!(queue.set_delivery(&ids[1], Delivery::FollowUp));
@@ -292,7 +292,7 @@ async fn a_held_entry_is_passed_over_until_it_is_released() {
     let agent = rig.agent([gated("wait", &gate)]).await;
     let running = run(agent, "Go.");
     gate.reached().await;
-    let held = rig.interloper.inject_user_message("edited").unwrap();
+    let held = rig.interloper.inject_user_message("edited").unwrap().id;
     rig.inject("other");
     assert!(rig.interloper.hold(&held));
     gate.open();
@@ -335,7 +335,7 @@ async fn text_typed_after_the_stop_is_not_swallowed_by_the_turn_that_ends() {
     let running = run_queue(agent);
     gate.reached().await;
     rig.inject("before the stop");
-    let back: Vec<String> = rig.interloper.stop(&rig.cancellable).into_iter().map(|entry| entry.text).collect();
+    let back: Vec<String> = rig.interloper.stop(&rig.cancellable).into_iter().map(|entry| entry.message.text).collect();
     assert_eq!(back, ["before the stop"]);
     rig.inject("after the stop");
     gate.open();
@@ -354,7 +354,7 @@ async fn ids_of_messages_count_up_and_a_turn_of_run_loop_has_none() {
     let rig = Rig::new([Played::text("1"), Played::text("2")]);
     let mut agent = rig.agent([]).await;
     agent.run_loop("typed by the host").await.unwrap();
-    let id = rig.interloper.inject_user_message("queued").unwrap();
+    let id = rig.interloper.inject_user_message("queued").unwrap().id;
     assert_eq!(id.as_str(), "m1");
     agent.run_queue().await.unwrap();
     let users: Vec<_> = rig.story().into_iter().filter(|line| line.starts_with("user")).collect();

@@ -6,11 +6,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::{DynamicImage, ImageFormat};
 use steersman_agent::{Agent, History, UserTexts};
-use steersman_base::event::Event;
+use steersman_base::event::{Event, UserText};
 use steersman_base::id::CallId;
 use steersman_base::image::Image;
 use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall, UserAbout};
-use steersman_core::control::Injection;
 use steersman_core::provider::{Played, ProviderError};
 use steersman_images::FittedImage;
 
@@ -27,7 +26,7 @@ fn status(status: u16, message: &str) -> ProviderError {
 
 /// Sends a text with an image.
 fn send(rig: &Rig, text: &str, image: &str) {
-    rig.interloper.inject_user_message(Injection { images: vec![named(image)], ..Injection::from(text) }).unwrap();
+    rig.interloper.inject_user_message(UserText { images: vec![named(image)], ..UserText::from(text) }).unwrap();
 }
 
 /// Returns the names of the images in messages.

@@ -23,14 +23,14 @@ fn texts(entries: &[Pending]) -> Vec<&str> {
 }
 
 fn stale(queue: &Interloper) -> Vec<String> {
-    queue.peek().into_iter().filter(|entry| entry.stale).map(|entry| entry.text).collect()
+    queue.peek().into_iter().filter(|entry| entry.stale).map(|entry| entry.message.text).collect()
 }
 
 /// A queue whose texts are old by the time that they are asked for.
 fn old(list: &[&str]) -> (Interloper, Vec<MessageId>) {
     let queue = Interloper::new();
     queue.set_staleness(after_steps(0));
-    let ids = list.iter().map(|text| queue.inject_user_message(*text).unwrap()).collect();
+    let ids = list.iter().map(|text| queue.inject_user_message(*text).unwrap().id).collect();
     queue.count_step();
     (queue, ids)
 }

@@ -154,7 +154,7 @@ impl Trial {
 
     fn send(&mut self, delivery: Delivery) {
         let text = format!("text {}.", self.accepted.len());
-        assert!(self.accepted.insert(self.rig.interloper.inject_user_message((text, delivery)).unwrap()));
+        assert!(self.accepted.insert(self.rig.interloper.inject_user_message((text, delivery)).unwrap().id));
     }
 
     fn act(&mut self, act: &Act) {

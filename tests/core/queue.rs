@@ -1,16 +1,16 @@
 //! Stories of kinds in the queue: what asks for no work starts no turn, and a kind can be changed while its text waits.
 
 use jiff::Timestamp;
-use steersman_base::event::{Delivery, Pending};
+use steersman_base::event::{Delivery, Pending, UserText};
 use steersman_base::steering::{RuleScope, TextKind};
-use steersman_core::control::{Cancellable, Injection, Interloper, Modes, QueueMode, Staleness};
+use steersman_core::control::{Cancellable, Interloper, Modes, QueueMode, Staleness};
 
 fn texts(entries: &[Pending]) -> Vec<&str> {
     entries.iter().map(|entry| entry.text.as_str()).collect()
 }
 
-fn of(text: &str, kind: TextKind, delivery: Delivery) -> Injection {
-    Injection { kind, delivery, ..Injection::from(text) }
+fn of(text: &str, kind: TextKind, delivery: Delivery) -> UserText {
+    UserText { kind, delivery, ..UserText::from(text) }
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn they_enter_a_turn_that_runs_like_any_text() {
 #[test]
 fn to_be_delivered_now_a_note_starts_a_turn() {
     let queue = Interloper::new();
-    let id = queue.inject_user_message(("note", TextKind::Note)).unwrap();
+    let id = queue.inject_user_message(("note", TextKind::Note)).unwrap().id;
     assert!(queue.set_delivery(&id, Delivery::Now));
     assert!(queue.deliverable());
     assert_eq!(texts(&queue.take_turn(None)), ["note"]);
@@ -99,7 +99,7 @@ fn a_note_stays_when_what_would_start_the_turn_is_held_for_its_age() {
     let queue = Interloper::new();
     queue.set_staleness(Staleness { age: None, steps: Some(0) });
     queue.inject_user_message(("note", TextKind::Note)).unwrap();
-    let old = queue.inject_user_message("work").unwrap();
+    let old = queue.inject_user_message("work").unwrap().id;
     queue.count_step();
     assert!(queue.take_turn(None).is_empty());
     let held: Vec<bool> = queue.peek().iter().map(|entry| entry.stale).collect();
@@ -112,7 +112,7 @@ fn a_note_stays_when_what_would_start_the_turn_is_held_for_its_age() {
 #[test]
 fn a_kind_can_be_changed_while_the_text_waits_and_not_any_more() {
     let queue = Interloper::new();
-    let id = queue.inject_user_message("text").unwrap();
+    let id = queue.inject_user_message("text").unwrap().id;
     assert!(queue.set_kind(&id, TextKind::Rule, RuleScope::Agent));
     assert!(!queue.deliverable());
     let entry = queue.peek().remove(0);

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use futures_util::FutureExt;
 use proptest::prelude::*;
 use steersman_base::error::Refused;
-use steersman_base::event::{Delivery, Pending};
+use steersman_base::event::{Delivery, Pending, UserText};
 use steersman_base::id::MessageId;
 use steersman_base::steering::{RuleScope, TextKind};
-use steersman_core::control::{Cancellable, Injection, Interloper, Modes, QueueMode, Staleness};
+use steersman_core::control::{Cancellable, Interloper, Modes, QueueMode, Staleness};
 
 /// One thing that somebody does. An entry is named by the number of its acceptance.
 #[derive(Debug, Clone)]
@@ -329,7 +329,7 @@ fn apply(step: &Step, queue: &Interloper, cancel: &Cancellable, model: &mut Mode
 }
 
 fn inject(text: &str, delivery: Delivery, kind: TextKind, queue: &Interloper, model: &mut Model) {
-    let answer = queue.inject_user_message(Injection { kind, ..Injection::from((text, delivery)) });
+    let answer = queue.inject_user_message(UserText { kind, ..UserText::from((text, delivery)) });
     if blank(text) {
         assert_eq!(answer, Err(Refused::Blank));
     } else if model.closed {
@@ -341,7 +341,7 @@ fn inject(text: &str, delivery: Delivery, kind: TextKind, queue: &Interloper, mo
         model.paused &= !entry.starts_turn();
         model.list.push(entry);
         model.arrange();
-        assert_eq!(answer, Ok(id(number)));
+        assert_eq!(answer.map(|pending| pending.id), Ok(id(number)));
     }
 }
 
@@ -365,7 +365,7 @@ fn arrange(step: &Step, queue: &Interloper, model: &mut Model) {
                 let number = seen(std::slice::from_ref(&entry))[0].0;
                 assert_eq!(model.fates.remove(&number), Some("returned"));
                 model.returned.remove(which);
-                let (text, delivery, kind, fresh) = (entry.text, entry.delivery, entry.kind, model.steps);
+                let (text, delivery, kind, fresh) = (entry.text.clone(), entry.delivery, entry.kind, model.steps);
                 let entry = Entry { number, text, delivery, kind, edited: false, stale: false, fresh };
                 model.list.insert(index.min(model.list.len()), entry);
                 model.arrange();

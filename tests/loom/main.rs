@@ -129,7 +129,7 @@ fn a_text_sent_after_a_stop_never_enters_the_stopped_turn() {
 fn an_edited_text_is_delivered_as_it_was_or_as_it_became_and_the_answer_says_which() {
     loom::model(|| {
         let queue = Arc::new(Interloper::new());
-        let id = queue.inject_user_message("a1").unwrap();
+        let id = queue.inject_user_message("a1").unwrap().id;
         let worker = {
             let queue = Arc::clone(&queue);
             thread::spawn(move || queue.drain())
@@ -151,7 +151,7 @@ fn an_edited_text_is_delivered_as_it_was_or_as_it_became_and_the_answer_says_whi
 fn a_withdrawn_text_is_not_delivered() {
     loom::model(|| {
         let queue = Arc::new(Interloper::new());
-        let first = queue.inject_user_message("a1").unwrap();
+        let first = queue.inject_user_message("a1").unwrap().id;
         queue.inject_user_message("a2").unwrap();
         let worker = {
             let queue = Arc::clone(&queue);
@@ -170,7 +170,7 @@ fn a_text_for_now_cuts_or_is_withdrawn_but_never_both() {
     loom::model(|| {
         let queue = Arc::new(Interloper::new());
         let cancel = Cancellable::new();
-        let id = queue.inject_user_message(("a1", Delivery::Now)).unwrap();
+        let id = queue.inject_user_message(("a1", Delivery::Now)).unwrap().id;
         let worker = {
             let (queue, cancel) = (Arc::clone(&queue), cancel.clone());
             thread::spawn(move || queue.take_now(Some(&cancel)))
@@ -204,7 +204,7 @@ fn a_text_for_now_cuts_or_a_stop_gives_it_back() {
 fn a_waiting_text_made_urgent_is_taken_once() {
     loom::model(|| {
         let queue = Arc::new(Interloper::new());
-        let id = queue.inject_user_message("a1").unwrap();
+        let id = queue.inject_user_message("a1").unwrap().id;
         queue.inject_user_message("a2").unwrap();
         let worker = {
             let queue = Arc::clone(&queue);
@@ -226,7 +226,7 @@ fn a_waiting_text_made_urgent_is_taken_once() {
 fn an_edit_that_ends_beside_a_drain_is_delivered_whole_or_still_waits() {
     loom::model(|| {
         let queue = Arc::new(Interloper::new());
-        let id = queue.inject_user_message("a1").unwrap();
+        let id = queue.inject_user_message("a1").unwrap().id;
         assert!(queue.hold(&id));
         let worker = {
             let queue = Arc::clone(&queue);
@@ -242,7 +242,7 @@ fn an_edit_that_ends_beside_a_drain_is_delivered_whole_or_still_waits() {
 fn two_texts_are_delivered_joined_or_one_by_one() {
     loom::model(|| {
         let queue = Arc::new(Interloper::new());
-        let id = queue.inject_user_message("a1").unwrap();
+        let id = queue.inject_user_message("a1").unwrap().id;
         queue.inject_user_message("a2").unwrap();
         let worker = {
             let queue = Arc::clone(&queue);
@@ -284,7 +284,7 @@ fn a_text_sent_to_an_agent_that_ends_is_refused_or_given_back() {
 fn a_text_put_back_into_a_queue_that_ends_stays_with_one_of_the_two() {
     loom::model(|| {
         let queue = Arc::new(Interloper::new());
-        let id = queue.inject_user_message("a1").unwrap();
+        let id = queue.inject_user_message("a1").unwrap().id;
         let entry = queue.withdraw(&id).unwrap();
         let undo = {
             let queue = Arc::clone(&queue);

@@ -225,7 +225,7 @@ fn every_line_that_was_read_is_delivered_or_returned_and_named() {
         .into_iter()
         .filter_map(|event| if let Event::Returned { entries } = event { Some(entries) } else { None })
         .flatten()
-        .map(|entry| entry.text)
+        .map(|entry| entry.message.text)
         .collect();
     let all: Vec<String> = (1..=130).map(|number| format!("text {number}")).collect();
     assert_eq!(named, all);

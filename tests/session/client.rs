@@ -31,7 +31,7 @@ fn inject(text: &str) -> Request {
 }
 
 fn texts(handle: &Handle) -> Vec<String> {
-    handle.interloper().peek().into_iter().map(|entry| entry.text).collect()
+    handle.interloper().peek().into_iter().map(|entry| entry.message.text).collect()
 }
 
 #[test]

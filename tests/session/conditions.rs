@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use steersman_base::details::{CommandEnd, Details, FileDiff, TouchedFiles};
-use steersman_base::event::{Delivery, Event, Pending, Usage};
+use steersman_base::event::{Delivery, Event, Pending, Usage, UserText};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::steering::{TextKind, Trigger};
-use steersman_core::control::{Cancellable, Injection, Interloper};
+use steersman_core::control::{Cancellable, Interloper};
 use steersman_core::listener::Listener as _;
 use steersman_core::provider::Played;
 use steersman_core::tool::ToolError;
@@ -29,7 +29,7 @@ fn every(condition: &str) -> Trigger {
 }
 
 fn send(queue: &Interloper, trigger: Trigger, text: &str) -> MessageId {
-    queue.inject_user_message(Injection { trigger: Some(trigger), ..Injection::from(text) }).unwrap()
+    queue.inject_user_message(UserText { trigger: Some(trigger), ..UserText::from(text) }).unwrap().id
 }
 
 /// Plays a call with arguments.
@@ -96,7 +96,7 @@ async fn neighbours_before_the_call_run_beside_each_other_and_a_follow_up_keeps_
     let rig = Rig::new([calls(&[("c1", "one"), ("c2", "two"), ("c3", "three")]), Played::text("Done.")]);
     send(&rig.interloper, once("before three"), "wait");
     let late =
-        Injection { trigger: Some(once("before one")), delivery: Delivery::FollowUp, ..Injection::from("much later") };
+        UserText { trigger: Some(once("before one")), delivery: Delivery::FollowUp, ..UserText::from("much later") };
     rig.interloper.inject_user_message(late).unwrap();
     let tools = [beside("one", &gates[0]), beside("two", &gates[1]), tool("three", "3")];
     let running = run(rig.agent(tools).await, "Go.");
@@ -276,7 +276,7 @@ fn a_stop_leaves_what_waits_for_a_condition_and_a_reset_gives_it_back() {
     let (queue, cancellable) = (Interloper::new(), Cancellable::new());
     send(&queue, once("bash fails"), "later");
     queue.inject_user_message("now").unwrap();
-    let back: Vec<String> = queue.stop(&cancellable).into_iter().map(|entry| entry.text).collect();
+    let back: Vec<String> = queue.stop(&cancellable).into_iter().map(|entry| entry.message.text).collect();
     assert_eq!(back, ["now"]);
     assert_eq!(queue.peek().len(), 1);
     let back = queue.bar(&cancellable);
@@ -302,7 +302,7 @@ fn a_condition_is_changed_cleared_and_passed_over_by_deliver_now() {
 #[test]
 fn it_is_not_joined_with_another_and_while_it_is_edited_it_is_not_delivered() {
     let queue = Interloper::new();
-    let first = queue.inject_user_message("one").unwrap();
+    let first = queue.inject_user_message("one").unwrap().id;
     let second = send(&queue, once("1 step"), "two");
     assert_eq!(queue.merge(&first).unwrap(), None);
     assert!(queue.hold(&second));
@@ -335,7 +335,7 @@ async fn a_repeated_text_before_a_call_lets_the_call_run_that_is_decided_on_with
 async fn a_rule_that_waits_holds_from_its_delivery_on() {
     let gate = Gate::new();
     let rig = Rig::new([calls(&[("c1", "one")]), calls(&[("c2", "one")]), Played::text("Done.")]);
-    let rule = Injection { trigger: Some(once("after one")), kind: TextKind::Rule, ..Injection::from("no new files") };
+    let rule = UserText { trigger: Some(once("after one")), kind: TextKind::Rule, ..UserText::from("no new files") };
     rig.interloper.inject_user_message(rule).unwrap();
     let agent = framed(&rig, [gated("one", &gate)]).await;
     let rules = Arc::clone(agent.rules());

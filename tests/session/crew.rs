@@ -47,7 +47,9 @@ impl Crewed {
     }
 
     fn steer(&self, agent: &str, text: &str) -> Result<String, Refused> {
-        self.handle.inject_user_message(&AgentId::new(agent), (text, Delivery::Steer)).map(|id| id.to_string())
+        self.handle
+            .inject_user_message(&AgentId::new(agent), (text, Delivery::Steer))
+            .map(|pending| pending.id.to_string())
     }
 
     /// Returns the conversation of the last request of a persona's only child.
@@ -125,7 +127,7 @@ async fn a_text_for_all_is_one_text_for_each_with_an_id_of_its_own() {
     gate.reached().await;
     let sent = deck.handle.inject_all(("hurry", Delivery::Steer));
     let sent: Vec<(String, String)> =
-        sent.into_iter().map(|(to, id)| (to.to_string(), id.unwrap().to_string())).collect();
+        sent.into_iter().map(|(to, id)| (to.to_string(), id.unwrap().id.to_string())).collect();
     let expected = [("", "m1"), ("a 0", "m2"), ("b 0", "m3")];
     assert_eq!(sent, expected.map(|(to, id)| (to.to_owned(), id.to_owned())));
     gate.open();
@@ -230,7 +232,7 @@ async fn a_stop_still_ends_every_child_and_the_parent_and_the_texts_of_all_come_
     gate.reached().await;
     deck.steer("a 0", "for a").unwrap();
     deck.steer("", "for main").unwrap();
-    let back: Vec<String> = deck.handle.stop().into_iter().map(|entry| entry.text).collect();
+    let back: Vec<String> = deck.handle.stop().into_iter().map(|entry| entry.message.text).collect();
     assert_eq!(back, ["for main", "for a"]);
     let agent = running.cancelled().await;
     for id in ["a 0", "b 0"] {

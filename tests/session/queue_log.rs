@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use steersman_base::event::{Envelope, Event, Pending, TakenBack};
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::message::{Message, UserAbout, UserText};
+use steersman_base::message::{DeliveredText, Message, UserAbout};
 use steersman_base::protocol::DraftText;
 use steersman_base::steering::TextKind;
 use steersman_session::journal::{Record, restore};
@@ -102,10 +102,16 @@ impl Life {
     fn converse(&mut self, id: &MessageId) {
         let Some(index) = self.texts.iter().position(|text| text.entry.id == *id) else { return };
         let Text { agent: of, entry, .. } = self.texts.remove(index);
-        let about =
-            UserText { id: Some(entry.id), kind: TextKind::Add, words: None, turn: 1, round: 1, begins_turn: true };
+        let about = DeliveredText {
+            id: Some(entry.id),
+            kind: TextKind::Add,
+            words: None,
+            turn: 1,
+            round: 1,
+            begins_turn: true,
+        };
         let about = Some(Box::new(UserAbout::Text(about)));
-        let messages = vec![Message::User { content: entry.text, images: Vec::new(), about }];
+        let messages = vec![Message::User { content: entry.message.text, images: Vec::new(), about }];
         let record = if of == 0 {
             Record::History { replaced: false, messages }
         } else {
@@ -156,14 +162,14 @@ impl Life {
                     self.texts.retain(|text| text.entry.id != entry.id);
                     let draft = DraftText {
                         to: agent(of),
-                        text: entry.text,
+                        text: entry.message.text,
                         kind: TextKind::Add,
                         images: Vec::new(),
                         sender: None,
                     };
                     self.record(Record::Drafts { texts: vec![draft] });
                 } else {
-                    self.accept(of, entry.text);
+                    self.accept(of, entry.message.text);
                 }
                 self.list(of);
             }
@@ -220,7 +226,7 @@ impl Life {
 
 fn left(records: &[Record]) -> Vec<(MessageId, String)> {
     let pending = restore(records.to_vec()).unfinished.pending;
-    let mut left: Vec<(MessageId, String)> = pending.into_iter().map(|entry| (entry.id, entry.text)).collect();
+    let mut left: Vec<(MessageId, String)> = pending.into_iter().map(|entry| (entry.id, entry.message.text)).collect();
     left.sort();
     left
 }

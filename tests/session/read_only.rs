@@ -28,7 +28,7 @@ fn a_session_that_another_program_writes_is_shown_and_takes_nothing() {
     client.send(inject("mine"));
     let answers = client.answers();
     assert!(
-        matches!(&answers[..], [Post::Reply(Reply::Injected { text, outcome: Err(_), .. })] if text == "mine"),
+        matches!(&answers[..], [Post::Reply(Reply::Injected { message, outcome: Err(_), .. })] if message.text == "mine"),
         "{answers:?}"
     );
     client.send(Request::Stop);

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use steersman_base::event::{Delivery, Envelope, Event, Outcome, Pending};
+use steersman_base::event::{Envelope, Event, Outcome, Pending};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_session::fold::{ReceiptState, Receipts};
 
@@ -35,23 +35,7 @@ fn happening() -> impl Strategy<Value = Happening> {
 }
 
 fn text() -> Pending {
-    let at = Timestamp::UNIX_EPOCH;
-    Pending {
-        id: "m1".into(),
-        text: "the text".to_owned(),
-        delivery: Delivery::Steer,
-        held: false,
-        stale: false,
-        at,
-        sender: None,
-        kind: steersman_base::steering::TextKind::Add,
-        scope: steersman_base::steering::RuleScope::Tree,
-        during: None,
-        trigger: None,
-        waits_since: None,
-        met: None,
-        images: Vec::new(),
-    }
+    Pending::new("m1".into(), "the text", Timestamp::UNIX_EPOCH)
 }
 
 fn tell(receipts: &mut Receipts, event: Event) {

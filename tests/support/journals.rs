@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
-use steersman_base::event::{Delivery, Envelope, Event, Outcome, Pending};
+use steersman_base::event::{Envelope, Event, Outcome, Pending};
 use steersman_base::id::AgentId;
 use steersman_session::journal::{Header, Journal, Opening, Reading, SCHEMA, SessionId, Store, read};
 
@@ -137,20 +137,5 @@ pub fn ended(turn: u32) -> Event {
 }
 
 pub fn entry(id: &str, text: &str) -> Pending {
-    Pending {
-        id: id.into(),
-        text: text.to_owned(),
-        delivery: Delivery::Steer,
-        held: false,
-        stale: false,
-        at: "2026-11-22T20:35:08Z".parse().unwrap(),
-        sender: None,
-        kind: steersman_base::steering::TextKind::Add,
-        scope: steersman_base::steering::RuleScope::Tree,
-        during: None,
-        trigger: None,
-        waits_since: None,
-        met: None,
-        images: Vec::new(),
-    }
+    Pending::new(id.into(), text, "2026-11-22T20:35:08Z".parse().unwrap())
 }

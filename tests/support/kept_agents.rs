@@ -42,7 +42,9 @@ impl Kept {
     }
 
     pub fn tell(&self, agent: &str, text: &str) -> Result<String, Refused> {
-        self.handle.inject_user_message(&AgentId::new(agent), (text, Delivery::Steer)).map(|id| id.to_string())
+        self.handle
+            .inject_user_message(&AgentId::new(agent), (text, Delivery::Steer))
+            .map(|pending| pending.id.to_string())
     }
 
     /// Runs what the user asked for to its end, as the worker does.

@@ -152,7 +152,7 @@ fn written(state: &Path, directory: &Path, events: u64, tell: impl FnOnce(&Journ
     let handed = began.elapsed();
     let last = Event::Assistant { text: LAST_WORDS.to_owned(), interrupted: false };
     journal.on_event(&Envelope { seq: events + 1, event: last, ..event(events) });
-    let entry = Pending { delivery: Delivery::FollowUp, ..Pending::new("m1".into(), WAITING, Timestamp::now()) };
+    let entry = Pending::new("m1".into(), (WAITING, Delivery::FollowUp), Timestamp::now());
     journal.accepted(&AgentId::main(), entry);
     // The thread takes its time for so many at once; an end waits for it only so long.
     let waiting = Instant::now();

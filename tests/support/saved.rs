@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use steersman_base::details::{Details, FileDiff};
-use steersman_base::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
+use steersman_base::event::{Envelope, Event, Outcome, Pending, Usage};
 use steersman_base::id::AgentId;
 use steersman_base::message::{Arguments, Message};
 use steersman_core::listener::{HistoryChange, Listener as _};
@@ -75,23 +75,7 @@ impl Play {
     }
 
     pub fn accepted(&mut self, id: &str, text: &str) -> &mut Self {
-        let (text, delivery) = (text.to_owned(), Delivery::Steer);
-        let entry = Pending {
-            id: id.into(),
-            text,
-            delivery,
-            held: false,
-            stale: false,
-            at: self.at,
-            sender: None,
-            kind: steersman_base::steering::TextKind::Add,
-            scope: steersman_base::steering::RuleScope::Tree,
-            during: None,
-            trigger: None,
-            waits_since: None,
-            met: None,
-            images: Vec::new(),
-        };
+        let entry = Pending::new(id.into(), text, self.at);
         self.journal.accepted(&AgentId::main(), entry);
         self
     }

@@ -348,7 +348,7 @@ impl Stage {
     /// Returns what was sent so far, in order.
     pub fn sent(&self) -> Vec<(String, Delivery)> {
         let sent = |effect: &Effect| match effect {
-            Effect::Request(Request::Inject { text, delivery, .. }) => Some((text.clone(), *delivery)),
+            Effect::Request(Request::Inject { message, .. }) => Some((message.text.clone(), message.delivery)),
             _ => None,
         };
         self.effects.iter().filter_map(sent).collect()

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
-use steersman_base::event::{Event, Outcome, Pending};
+use steersman_base::event::{Event, Outcome, Pending, UserText};
 use steersman_base::image::{Image, ImageType};
 use steersman_base::limits;
 use steersman_base::protocol::{ImageSupport, Notice, Request, Unfinished};
@@ -66,7 +66,7 @@ fn label(number: u32) -> String {
 }
 
 fn names(stage: &Stage) -> Vec<Vec<String>> {
-    let names = |entry: Pending| entry.images.into_iter().map(|image| image.name).collect();
+    let names = |entry: Pending| entry.message.images.into_iter().map(|image| image.name).collect();
     entries(stage).into_iter().map(names).collect()
 }
 
@@ -421,8 +421,11 @@ fn a_text_that_an_earlier_process_left_waiting_has_its_images_in_an_edit() {
     let mut stage = stage();
     supports(&mut stage, ImageSupport::Taken);
     let image = read("picture.png", directory.path(), None).unwrap().image;
-    let entry =
-        Pending { images: vec![image], ..Pending::new("m1".into(), format!("see {}", label(3)), stage.app.facts.now) };
+    let entry = Pending::new(
+        "m1".into(),
+        UserText { images: vec![image], ..UserText::new(format!("see {}", label(3))) },
+        stage.app.facts.now,
+    );
     stage.handle.interloper().take_over(vec![entry], 9);
     stage.refresh();
     stage.keys("<f2><enter>").keys("<bs> nothing<enter>");

@@ -20,7 +20,10 @@ fn working() -> Stage {
 
 fn waiting(stage: &Stage) -> Vec<(String, String)> {
     let queue = stage.handle.interloper().peek();
-    queue.into_iter().map(|entry| (entry.text, entry.trigger.map(|it| it.to_string()).unwrap_or_default())).collect()
+    queue
+        .into_iter()
+        .map(|entry| (entry.text.clone(), entry.trigger.as_ref().map(|it| it.to_string()).unwrap_or_default()))
+        .collect()
 }
 
 fn pair(text: &str, trigger: &str) -> (String, String) {
@@ -81,10 +84,8 @@ fn it_has_a_kind_and_may_be_for_a_sub_agent_or_for_after_the_turn() {
         [("the port is 8080", TextKind::Note, Delivery::Steer), ("then commit", TextKind::Add, Delivery::FollowUp)]
     );
     let sent = stage.effects.iter().find_map(|effect| match effect {
-        Effect::Request(steersman_base::protocol::Request::Inject { to, text, trigger: Some(trigger), .. })
-            if !to.is_main() =>
-        {
-            Some((to.clone(), text.clone(), trigger.to_string()))
+        Effect::Request(steersman_base::protocol::Request::Inject { to, message }) if !to.is_main() => {
+            Some((to.clone(), message.text.clone(), message.trigger.as_ref()?.to_string()))
         }
         _ => None,
     });
@@ -144,7 +145,7 @@ fn deliver_now_takes_it_only_where_it_is_selected_and_it_is_joined_with_nothing(
     let now = |stage: &Stage| {
         let queue = stage.handle.interloper().peek();
         let now = queue.into_iter().filter(|entry| entry.delivery == Delivery::Now);
-        now.map(|entry| entry.text).collect::<Vec<_>>()
+        now.map(|entry| entry.message.text).collect::<Vec<_>>()
     };
     assert_eq!(now(&stage), ["one"]);
     stage.keys("<f2><home>m");

@@ -287,7 +287,7 @@ async fn a_stop_before_its_turn_has_begun_gives_the_text_back_and_the_agent_can_
     let agent = deck.parent(vec![persona("miner", &[])]).await;
     let mut agent = run(agent, "Go.").answered().await;
     deck.tell("miner 0", "and silver").unwrap();
-    let back: Vec<String> = deck.handle.stop().into_iter().map(|entry| entry.text).collect();
+    let back: Vec<String> = deck.handle.stop().into_iter().map(|entry| entry.message.text).collect();
     assert_eq!(back, ["and silver"]);
     deck.run_begun().await;
     assert_eq!(deck.rig.model.requests_of(&child("miner")).len(), 1, "nothing was asked of the model");

@@ -19,7 +19,7 @@ fn waiting() -> Stage {
 
 fn sends(stage: &Stage) -> Vec<(String, String)> {
     let send = |effect: &Effect| match effect {
-        Effect::Request(Request::Inject { to, text, .. }) => Some((to.to_string(), text.clone())),
+        Effect::Request(Request::Inject { to, message }) => Some((to.to_string(), message.text.clone())),
         _ => None,
     };
     stage.effects.iter().filter_map(send).collect()

@@ -22,7 +22,7 @@ fn working(width: u16, height: u16) -> Stage {
 
 fn waiting(stage: &Stage) -> Vec<(String, TextKind)> {
     let queue = stage.handle.interloper().peek();
-    queue.into_iter().map(|entry| (entry.text, entry.kind)).collect()
+    queue.into_iter().map(|entry| (entry.text.clone(), entry.kind)).collect()
 }
 
 fn rules(stage: &mut Stage, rules: &[(&str, &str)]) {

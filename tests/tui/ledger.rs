@@ -30,7 +30,7 @@ fn session(width: u16, height: u16) -> Stage {
     stage.event("", usage(3_000, Some(2_000_000))).call("", "c2", "grep").result("", "c2", "found");
     stage.event("", usage(4_000, None)).call("", "c3", "agent").spawn("", "file_miner 0").turn("file_miner 0");
     stage.event("", usage(5_000, Some(9_000_000)));
-    let to_child = Pending { id: "m90".into(), text: "only the newest".to_owned(), ..first[0].clone() };
+    let to_child = Pending::new("m90".into(), "only the newest", first[0].at);
     stage.call("file_miner 0", "x1", "read").result("file_miner 0", "x1", "text");
     stage.deliver_after("file_miner 0", &[to_child], 1, "read");
     stage.keys("never mind<enter><a-up><c-u>");

@@ -170,7 +170,7 @@ impl Life {
         texts.extend(crew.peek().into_iter().flat_map(|(_, entries)| entries).filter_map(|entry| {
             // The line has it, unless it was emptied.
             let is_edited = app.message.is_edited(&entry.id);
-            (!is_edited || !app.message.text().contains(&entry.text)).then_some(entry.text)
+            (!is_edited || !app.message.text().contains(&entry.text)).then_some(entry.message.text)
         }));
         for removed in app.message.removed().entries() {
             match removed {

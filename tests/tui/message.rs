@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use steersman_base::event::{Delivery, Pending};
+use steersman_base::event::Pending;
 use steersman_base::id::{AgentId, CallId, MessageId};
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::protocol::ApprovalId;
@@ -195,7 +195,7 @@ impl World {
                 let agent = AgentId::new(AGENTS[*agent]);
                 let message = &self.message;
                 let drained = self.queue.extract_if(.., |(to, entry)| *to == agent && !message.is_edited(&entry.id));
-                self.delivered.extend(drained.map(|(_, entry)| entry.text));
+                self.delivered.extend(drained.map(|(_, entry)| entry.message.text));
             }
             Act::Stop => {
                 let entries: Vec<Pending> = self.queue.drain(..).map(|(_, entry)| entry).collect();
@@ -280,23 +280,7 @@ impl World {
                 self.copied.extend(self.message.recalled().map(|_| words_in(&text)).unwrap_or_default());
                 self.ids += 1;
                 let id = MessageId::new(format!("m{}", self.ids));
-                let at = Timestamp::UNIX_EPOCH;
-                let entry = Pending {
-                    id,
-                    text,
-                    delivery: Delivery::Steer,
-                    held: false,
-                    stale: false,
-                    at,
-                    sender: None,
-                    kind: steersman_base::steering::TextKind::Add,
-                    scope: steersman_base::steering::RuleScope::Tree,
-                    during: None,
-                    trigger: None,
-                    waits_since: None,
-                    met: None,
-                    images: Vec::new(),
-                };
+                let entry = Pending::new(id, text, Timestamp::UNIX_EPOCH);
                 self.queue.push((to, entry));
                 if let Some(remembered) = self.message.sent() {
                     self.copied.extend(words_in(&remembered));

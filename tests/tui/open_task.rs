@@ -8,7 +8,7 @@ use std::time::Duration;
 use steersman_agent::{Agent, CompactionRequest, KEPT_HEAD};
 use steersman_base::event::{Event, Outcome};
 use steersman_base::id::AgentId;
-use steersman_base::message::{Message, UserAbout, UserText};
+use steersman_base::message::{DeliveredText, Message, UserAbout};
 use steersman_base::protocol::Request;
 use steersman_base::steering::{Framing, TextKind};
 use steersman_core::listener::{HistoryChange, Listener as _};
@@ -217,7 +217,7 @@ fn without_answer(closed: bool) -> Vec<u8> {
         met: None,
         images: Vec::new(),
     };
-    let about = UserAbout::Text(UserText { turn: 1, round: 1, begins_turn: true, ..UserText::default() });
+    let about = UserAbout::Text(DeliveredText { turn: 1, round: 1, begins_turn: true, ..DeliveredText::default() });
     let messages = [Message::system("As it was."), Message::user_about(TASK, Vec::new(), about)];
     written.on_event(&event(1, Event::TurnStarted { turn: 1 }));
     written.on_event(&event(2, turn(TASK)));

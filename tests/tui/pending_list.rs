@@ -401,8 +401,8 @@ fn what_the_screen_shows_is_what_peek_says_and_what_it_sends_goes_through_inject
     let mut stage = waiting(&["steer"]);
     let queue = stage.handle.interloper().clone();
     stage.keys("follow<tab>");
-    let id = queue.inject_user_message("from a library").unwrap();
-    let later = queue.inject_user_message(("later", Delivery::FollowUp)).unwrap();
+    let id = queue.inject_user_message("from a library").unwrap().id;
+    let later = queue.inject_user_message(("later", Delivery::FollowUp)).unwrap().id;
     stage.refresh();
     let shown: Vec<_> = stage.app.facts.run.pending.entries().iter().map(|entry| entry.message.clone()).collect();
     assert_eq!(shown, through_json(&queue.peek()), "but for what the wire leaves out of a time");

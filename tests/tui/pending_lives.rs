@@ -198,7 +198,7 @@ impl Life {
         let edited = app.message.editing().map(|editing| editing.entry.id.clone());
         // The entry that is edited is in the message; what the queue holds of it is how it was.
         let queues = self.stage.handle.peek().into_iter().flat_map(|(_, entries)| entries);
-        texts.extend(queues.filter(|entry| Some(&entry.id) != edited.as_ref()).map(|entry| entry.text));
+        texts.extend(queues.filter(|entry| Some(&entry.id) != edited.as_ref()).map(|entry| entry.message.text));
         texts.extend(app.message.texts());
         texts.extend(app.message.removed().entries().filter_map(|removed| match removed {
             Removed::Deleted(taken) => Some(taken.entry.text.clone()),
@@ -217,7 +217,7 @@ impl Life {
     fn edited_over(&self) -> Option<String> {
         let edited = &self.stage.app.message.editing()?.entry.id;
         let queues = self.stage.handle.peek().into_iter().flat_map(|(_, entries)| entries);
-        queues.filter(|entry| entry.id == *edited).map(|entry| entry.text).next()
+        queues.filter(|entry| entry.id == *edited).map(|entry| entry.message.text).next()
     }
 
     fn check(&mut self, act: &Act) {

@@ -48,7 +48,7 @@ fn answers(stage: &Stage) -> usize {
 
 /// The texts that the next boundary would take.
 fn deliverable(stage: &mut Stage) -> Vec<String> {
-    stage.drain().into_iter().map(|entry| entry.text).collect()
+    stage.drain().into_iter().map(|entry| entry.message.text).collect()
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn a_cleared_conversation_takes_the_hope_of_being_seen() {
 fn a_text_to_a_child_has_its_receipt_in_the_transcript_of_the_child() {
     let (mut stage, first) = running(120, 40);
     stage.seen("", &first, 0).call("", "c1", "agent").spawn("", "file_miner 0").turn("file_miner 0");
-    let text = Pending { id: "m9".into(), text: "only the newest".to_owned(), ..first[0].clone() };
+    let text = Pending::new("m9".into(), "only the newest", first[0].at);
     stage.call("file_miner 0", "x1", "read").result("file_miner 0", "x1", "text");
     stage.deliver_after("file_miner 0", std::slice::from_ref(&text), 1, "read");
     assert!(!stage.screen().contains("only the newest"));

@@ -28,7 +28,9 @@ fn added(stage: &Stage) -> Vec<&str> {
 /// The rules that were sent.
 fn rules(stage: &Stage) -> Vec<&str> {
     let sent = stage.effects.iter().filter_map(|effect| match effect {
-        Effect::Request(Request::Inject { text, kind: TextKind::Rule, .. }) => Some(text.as_str()),
+        Effect::Request(Request::Inject { message, .. }) if message.kind == TextKind::Rule => {
+            Some(message.text.as_str())
+        }
         _ => None,
     });
     sent.collect()
@@ -76,7 +78,7 @@ fn esc_brings_the_text_back_and_then_it_is_sent_as_it_stands() {
     assert_eq!(stage.app.message.text(), "# always use tabs");
     stage.keys("<enter>");
     assert!(stage.app.questions.is_empty() && rules(&stage).is_empty() && added(&stage).is_empty());
-    let sent = |effect: &Effect| matches!(effect, Effect::Request(Request::Inject { text, .. }) if text == "# always use tabs");
+    let sent = |effect: &Effect| matches!(effect, Effect::Request(Request::Inject { message, .. }) if message.text == "# always use tabs");
     assert!(stage.effects.iter().any(sent), "{:?}", stage.effects);
 }
 

@@ -205,7 +205,7 @@ async fn a_session_is_read_no_faster_than_its_screen_takes_it_and_texts_get_numb
     };
     within(PATIENCE, "all is told", all).await;
     assert!(most <= limits::RESUME_POSTS + 2 * limits::RESUME_EVENTS, "{most}");
-    assert_eq!(host.handle().inject_user_message(&AgentId::main(), "now").unwrap().as_str(), "m71");
+    assert_eq!(host.handle().inject_user_message(&AgentId::main(), "now").unwrap().id.as_str(), "m71");
     host.handle().stop();
     within(PATIENCE, "it settles", host.settled()).await.unwrap();
     assert!(*ended.lock().unwrap());

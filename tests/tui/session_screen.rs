@@ -43,7 +43,7 @@ fn resumed((width, height): (u16, u16), texts: &[&str], agents: usize) -> Stage 
 
 /// The texts that the next turn would take.
 fn deliverable(stage: &mut Stage) -> Vec<String> {
-    stage.take_turn().into_iter().map(|entry| entry.text).collect()
+    stage.take_turn().into_iter().map(|entry| entry.message.text).collect()
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn discarded_texts_leave_the_queue_and_can_be_brought_back() {
     stage.keys("<a-n>");
     assert_eq!(stage.handle.interloper().peek(), []);
     stage.keys("<c-_><c-_>");
-    let back: Vec<String> = stage.handle.interloper().peek().into_iter().map(|entry| entry.text).collect();
+    let back: Vec<String> = stage.handle.interloper().peek().into_iter().map(|entry| entry.message.text).collect();
     assert_eq!(back, ["one", "two"]);
 }
 

@@ -211,8 +211,7 @@ fn nothing_reaches_the_run_and_the_run_misses_nothing() {
     assert!(screen.contains("said meanwhile") && screen.contains("› half a thought"), "{screen}");
     assert!(!screen.contains("second question") && screen.contains("Take back"), "{screen}");
     stage.wait(350).keys("<a-n><enter>");
-    let sent =
-        |effect: &Effect| matches!(effect, Effect::Request(Request::Inject { text, .. }) if text == "half a thought");
+    let sent = |effect: &Effect| matches!(effect, Effect::Request(Request::Inject { message, .. }) if message.text == "half a thought");
     assert!(stage.effects.iter().any(sent), "{:?}", stage.effects);
 }
 

@@ -24,7 +24,7 @@ fn end(stage: &mut Stage, child: &str) {
 
 fn sends(stage: &Stage) -> Vec<(String, String)> {
     let send = |effect: &Effect| match effect {
-        Effect::Request(Request::Inject { to, text, .. }) => Some((to.to_string(), text.clone())),
+        Effect::Request(Request::Inject { to, message }) => Some((to.to_string(), message.text.clone())),
         _ => None,
     };
     stage.effects.iter().filter_map(send).collect()

@@ -1,6 +1,6 @@
 //! What is worth a look: each reason on its row, `!` goes from one to the next, time alone brings some of them.
 
-use steersman_base::event::{Delivery, Event, Outcome, Pending};
+use steersman_base::event::{Event, Outcome, Pending};
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::protocol::Post;
 use steersman_session::fold::agents::Warning;
@@ -152,22 +152,7 @@ fn a_full_context_and_a_nearly_used_budget_are_told() {
 fn a_text_that_is_held_because_of_its_age_makes_its_agent_ask() {
     let mut stage = pair(120, 40);
     let at = stage.app.facts.now;
-    let entry = |stale| Pending {
-        id: "m1".into(),
-        text: "go".to_owned(),
-        delivery: Delivery::Steer,
-        held: stale,
-        stale,
-        at,
-        sender: None,
-        kind: steersman_base::steering::TextKind::Add,
-        scope: steersman_base::steering::RuleScope::Tree,
-        during: None,
-        trigger: None,
-        waits_since: None,
-        met: None,
-        images: Vec::new(),
-    };
+    let entry = |stale| Pending { held: stale, stale, ..Pending::new("m1".into(), "go", at) };
     stage.tell(Msg::Post(Post::Queues { queues: vec![("b".into(), vec![entry(true)])], paused: false }));
     assert_eq!(warnings(&stage, "b"), [Warning::Asking]);
     assert!(stage.screen().contains("? b"), "{}", stage.screen());

@@ -5,7 +5,7 @@
 
 use crate::context_size::guess_text;
 use crate::history::{SUMMARY_HEAD, is_kept, is_pinned, is_summary, shorten};
-use steersman_base::message::{Message, UserAbout, UserText};
+use steersman_base::message::{DeliveredText, Message, UserAbout};
 use steersman_base::steering::TextKind;
 
 /// The system prompt of a request for a summary.
@@ -97,7 +97,7 @@ fn entries(older: &[&Message], result: usize, text: usize) -> Vec<String> {
 }
 
 /// Returns how a text of the user is named: with its id, and with its kind where that is not the usual one.
-fn name(about: &UserText) -> String {
+fn name(about: &DeliveredText) -> String {
     let id = about.id.as_ref().map(|id| id.as_str().to_owned());
     let kind = (about.kind != TextKind::Add).then(|| about.kind.name().to_owned());
     let facts: Vec<String> = id.into_iter().chain(kind).collect();

@@ -9,7 +9,7 @@ use super::shorten;
 use super::texts::{PlacedText, RuleInConversation, TextFate, UserTexts, rules_in_conversation};
 use steersman_base::id::AgentId;
 use steersman_base::image::Image;
-use steersman_base::message::{KeptTexts, Message, UserAbout, UserText};
+use steersman_base::message::{DeliveredText, KeptTexts, Message, UserAbout};
 use steersman_base::plan::Plan;
 use steersman_base::steering::{Rule, TextKind};
 use steersman_core::frame::{holds_for, wrapped};
@@ -49,7 +49,7 @@ pub(super) fn kept(messages: &[Message], last: usize, keep: &Keep<'_>) -> Option
     if removed.is_empty() && rules.is_empty() && keep.plan.is_empty() {
         return None;
     }
-    let holds = |text: &UserText| {
+    let holds = |text: &DeliveredText| {
         text.kind == TextKind::Rule && keep.rules.iter().any(|rule| Some(&rule.id) == text.id.as_ref())
     };
     let mut entries: Vec<Entry<'_>> = removed
@@ -158,7 +158,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    fn new(index: usize, text: &'a UserText, fate: &TextFate) -> Self {
+    fn new(index: usize, text: &'a DeliveredText, fate: &TextFate) -> Self {
         let id = text.id.as_ref().map_or_else(|| format!("n{}", index + 1), |id| id.as_str().to_owned());
         let words = text.words.as_deref().unwrap_or_default().into();
         let state = if text.kind == TextKind::Rule { "withdrawn".to_owned() } else { state(fate) };
@@ -234,7 +234,7 @@ mod tests {
 
     fn text(id: &str, kind: TextKind, words: &str, begins_turn: bool) -> Message {
         let id = Some(MessageId::new(id));
-        let about = UserText { id, kind, words: Some(words.to_owned()), turn: 1, round: 1, begins_turn };
+        let about = DeliveredText { id, kind, words: Some(words.to_owned()), turn: 1, round: 1, begins_turn };
         Message::user_about(format!("<frame>{words}</frame>"), Vec::new(), UserAbout::Text(about))
     }
 

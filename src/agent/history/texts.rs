@@ -6,7 +6,7 @@
 
 use crate::history::{is_pinned, is_summary};
 use steersman_base::id::MessageId;
-use steersman_base::message::{AssistantMessage, KeptTexts, Message, RuleNotice, UserAbout, UserText};
+use steersman_base::message::{AssistantMessage, DeliveredText, KeptTexts, Message, RuleNotice, UserAbout};
 use steersman_base::steering::{RuleNews, TextKind};
 
 /// A text of the user and the message that it stands in.
@@ -14,7 +14,7 @@ use steersman_base::steering::{RuleNews, TextKind};
 #[non_exhaustive]
 pub struct PlacedText {
     /// The text, with its words.
-    pub text: UserText,
+    pub text: DeliveredText,
     /// The index of the message.
     pub place: usize,
 }
@@ -77,7 +77,7 @@ impl UserTexts {
                 Message::User { content, about, .. } => match about.as_deref() {
                     Some(UserAbout::Text(text)) => {
                         let words = text.words.as_ref().unwrap_or(content).clone();
-                        found.add(place, UserText { words: Some(words), ..text.clone() });
+                        found.add(place, DeliveredText { words: Some(words), ..text.clone() });
                         reading.turn = text.turn;
                     }
                     Some(UserAbout::Rule(notice)) => found.add_rule(place, notice, reading.turn),
@@ -153,7 +153,7 @@ impl UserTexts {
         !self.task.is_empty() && !self.is_answered
     }
 
-    fn add(&mut self, place: usize, text: UserText) {
+    fn add(&mut self, place: usize, text: DeliveredText) {
         self.is_answered &= !text.kind.asks_for_work();
         self.texts.push(PlacedText { text, place });
     }
@@ -169,7 +169,7 @@ impl UserTexts {
             (Some(known), Some(words)) => known.text.words = Some(words.clone()),
             (None, Some(words)) => {
                 let (id, words) = (Some(notice.rule.clone()), Some(words.clone()));
-                self.add(place, UserText { id, kind: TextKind::Rule, words, turn, ..UserText::default() });
+                self.add(place, DeliveredText { id, kind: TextKind::Rule, words, turn, ..DeliveredText::default() });
             }
         }
     }
@@ -202,7 +202,7 @@ pub fn rules_in_conversation(messages: &[Message]) -> Vec<RuleInConversation> {
     for (place, message) in messages.iter().enumerate() {
         let Message::User { about: Some(about), .. } = message else { continue };
         match about.as_ref() {
-            UserAbout::Text(UserText { id: Some(id), kind: TextKind::Rule, .. }) => note(id, Some(0), place),
+            UserAbout::Text(DeliveredText { id: Some(id), kind: TextKind::Rule, .. }) => note(id, Some(0), place),
             UserAbout::Text(_) | UserAbout::Plan(_) | UserAbout::Job(_) | UserAbout::Images | UserAbout::Agent(_) => {}
             UserAbout::Rule(RuleNotice { rule, news: RuleNews::Withdrawn, .. }) => note(rule, None, place),
             UserAbout::Rule(RuleNotice { rule, version, .. }) => note(rule, Some(*version), place),
@@ -242,13 +242,13 @@ impl Reading {
         self.has_reply = true;
     }
 
-    fn text(&mut self, content: &str) -> UserText {
+    fn text(&mut self, content: &str) -> DeliveredText {
         // Behind another one that began a turn it belongs to the same.
         let begins_turn = self.is_over || !self.has_reply;
         if begins_turn && (self.has_reply || self.turn == 0) {
             self.turn += 1;
             self.has_reply = false;
         }
-        UserText { words: Some(content.to_owned()), turn: self.turn, begins_turn, ..UserText::default() }
+        DeliveredText { words: Some(content.to_owned()), turn: self.turn, begins_turn, ..DeliveredText::default() }
     }
 }

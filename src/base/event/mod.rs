@@ -11,6 +11,7 @@ mod outcome;
 mod pending;
 mod type_name;
 mod usage;
+mod user_text;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,6 +31,7 @@ pub use outcome::{Decided, Outcome};
 pub use pending::{Delivery, Pending, TakenBack};
 pub use usage::Usage;
 pub use usage::add_known;
+pub use user_text::UserText;
 
 /// The version of the wire form, sent in [`Event::SessionStarted`].
 pub const SCHEMA: u32 = 2;

@@ -1,28 +1,23 @@
 //! A text of the user between the moment in which a queue accepts it and the one in which its agent takes it.
 
+use std::ops::{Deref, DerefMut};
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{ClientId, MessageId};
-use crate::image::Image;
-use crate::steering::{Condition, RuleScope, SentDuring, TextKind, Trigger};
+use super::UserText;
+use crate::id::MessageId;
+use crate::steering::{Condition, SentDuring, Trigger};
 
-/// A message that waits for delivery.
+/// A message that waits for delivery. The fields of what the user sent can be read from it directly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pending {
     /// The id that the injection returned.
     pub id: MessageId,
-    /// The text, exactly as typed.
-    pub text: String,
-    /// The point at which it will enter.
-    pub delivery: Delivery,
-    /// What it is to the agent.
-    #[serde(default)]
-    pub kind: TextKind,
-    /// The agents that it holds for, if it is a rule; absent for the whole tree.
-    #[serde(default, skip_serializing_if = "RuleScope::is_usual")]
-    pub scope: RuleScope,
+    /// What the user sent.
+    #[serde(flatten)]
+    pub message: UserText,
     /// Whether it is held back: while the user edits it, and while it is `stale`.
     pub held: bool,
     /// Whether it waited so long that the user must confirm it before it is delivered.
@@ -34,49 +29,21 @@ pub struct Pending {
     /// What the agent did then; absent while no turn ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub during: Option<SentDuring>,
-    /// The client that sent it; absent for the one that the run was started with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sender: Option<ClientId>,
-    /// What it still waits for before it may be delivered; absent where that is nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trigger: Option<Trigger>,
     /// Since when it waits for that; absent without a trigger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_since: Option<Timestamp>,
     /// What it has waited for; absent for a text that waited for nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub met: Option<Trigger>,
-    /// What the user sent beside the text.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::image::ImageFacts>"))]
-    pub images: Vec<Image>,
 }
 
 impl Pending {
-    /// Makes a text for the next boundary that adds to the task.
-    pub fn new(id: MessageId, text: impl Into<String>, at: Timestamp) -> Self {
-        Self {
-            id,
-            text: text.into(),
-            delivery: Delivery::default(),
-            kind: TextKind::default(),
-            scope: RuleScope::default(),
-            held: false,
-            stale: false,
-            at,
-            during: None,
-            sender: None,
-            trigger: None,
-            waits_since: None,
-            met: None,
-            images: Vec::new(),
-        }
-    }
-
-    /// Returns whether it starts a turn when none runs: a note or a rule does not, unless it is to be delivered now, and
-    /// nothing that waits for a condition.
-    pub fn starts_turn(&self) -> bool {
-        self.trigger.is_none() && (self.kind.asks_for_work() || self.delivery == Delivery::Now)
+    /// Makes what waits from now on.
+    pub fn new(id: MessageId, message: impl Into<UserText>, at: Timestamp) -> Self {
+        let message = message.into();
+        let (during, met) = (None, None);
+        let waits_since = message.trigger.as_ref().map(|_| at);
+        Self { id, message, held: false, stale: false, at, during, waits_since, met }
     }
 
     /// Returns when a condition of minutes is met.
@@ -85,6 +52,20 @@ impl Pending {
             return None;
         };
         self.waits_since?.checked_add(jiff::SignedDuration::from_mins(i64::from(*minutes))).ok()
+    }
+}
+
+impl Deref for Pending {
+    type Target = UserText;
+
+    fn deref(&self) -> &UserText {
+        &self.message
+    }
+}
+
+impl DerefMut for Pending {
+    fn deref_mut(&mut self) -> &mut UserText {
+        &mut self.message
     }
 }
 

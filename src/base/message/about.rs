@@ -14,7 +14,7 @@ use crate::steering::{RuleNews, TextKind};
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum UserAbout {
     /// It is a text that the user sent, or the task of a sub-agent.
-    Text(UserText),
+    Text(DeliveredText),
     /// It tells of a rule that was sent to another agent, or that has changed.
     Rule(RuleNotice),
     /// It tells of the plan: what the user changed, or that a plan is to be accepted first.
@@ -47,7 +47,7 @@ pub struct JobReport {
 /// A text of the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct UserText {
+pub struct DeliveredText {
     /// The id that the injection returned; `None` for one that came without a queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<MessageId>,
@@ -91,7 +91,7 @@ pub struct PlanNotice {
 #[serde(default)]
 pub struct KeptTexts {
     /// In the order in which they were delivered, each with its words.
-    pub texts: Vec<UserText>,
+    pub texts: Vec<DeliveredText>,
     /// The number of older ones that found no room.
     pub left_out: usize,
     /// The rules that the message tells, each with the number of its changes.

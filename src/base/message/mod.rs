@@ -14,7 +14,7 @@ use crate::id::CallId;
 use crate::image::Image;
 use crate::text::halves::without_halves;
 
-pub use about::{AgentReport, JobReport, KeptTexts, PlanNotice, RuleNotice, UserAbout, UserText};
+pub use about::{AgentReport, DeliveredText, JobReport, KeptTexts, PlanNotice, RuleNotice, UserAbout};
 
 /// An entry of the conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::details::{FileDiff, UndoneFile};
 use crate::error::{Refused, StartError};
-use crate::event::{Delivery, Envelope, Event, Pending};
+use crate::event::{Envelope, Event, Pending, UserText};
 use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
 use crate::image::{Image, ImageDigest};
 use crate::mode::Mode;
@@ -15,7 +15,7 @@ use crate::protocol::{
     Answer, ApprovalId, ApprovalRequest, BudgetLimits, ContextReport, Decision, DraftText, HookStatus, ModelOption,
     PauseState, PromptTemplate, QueueAct, ServerStatus, UndoScope,
 };
-use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
+use crate::steering::RuleChange;
 
 /// One thing that a client gets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -104,19 +104,9 @@ pub enum Reply {
     Injected {
         /// The agent that it was for.
         to: AgentId,
-        /// The text that was offered.
-        text: String,
-        /// Where it was to enter.
-        delivery: Delivery,
-        /// What it was to be.
-        #[serde(default)]
-        kind: TextKind,
-        /// The agents that it was to hold for, if it is a rule.
-        #[serde(default, skip_serializing_if = "RuleScope::is_usual")]
-        scope: RuleScope,
-        /// What it was to wait for.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        trigger: Option<Trigger>,
+        /// What was offered, without its images.
+        #[serde(flatten)]
+        message: UserText,
         /// Its id, or why the queue did not take it.
         outcome: Result<MessageId, Refused>,
     },

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Delivery, Pending};
+use crate::event::{Delivery, Pending, UserText};
 use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
 use crate::image::{Image, ImageDigest};
 use crate::message::{Arguments, ToolCall};
@@ -34,22 +34,9 @@ pub enum Request {
     Inject {
         /// The agent that it is for.
         to: AgentId,
-        /// Exactly what the user typed.
-        text: String,
-        /// Where it is to enter.
-        delivery: Delivery,
-        /// What it is to the agent.
-        #[serde(default)]
-        kind: TextKind,
-        /// The agents that it holds for, if it is a rule.
-        #[serde(default, skip_serializing_if = "RuleScope::is_usual")]
-        scope: RuleScope,
-        /// What it is to wait for before it may be delivered.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        trigger: Option<Trigger>,
-        /// What the user sends beside the text.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        images: Vec<Image>,
+        /// What the user sends; the host says who the sender is.
+        #[serde(flatten)]
+        message: UserText,
     },
     /// Change a rule that holds, or withdraw it.
     ChangeRule {
@@ -281,8 +268,7 @@ pub struct DraftImage {
 impl Request {
     /// Makes the request to put a text that adds to the task into the queue of an agent.
     pub fn inject(to: AgentId, text: impl Into<String>, delivery: Delivery) -> Self {
-        let (kind, scope, images) = (TextKind::default(), RuleScope::default(), Vec::new());
-        Self::Inject { to, text: text.into(), delivery, kind, scope, trigger: None, images }
+        Self::Inject { to, message: UserText::from((text, delivery)) }
     }
 
     /// Returns whether it looks at files, writes some or asks a server, so that a client must not wait for it.

@@ -4,10 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Delivery;
-use crate::id::{AgentId, ClientId, MessageId};
+use crate::event::Pending;
+use crate::id::{AgentId, ClientId};
 use crate::protocol::BudgetStatus;
-use crate::steering::{Rule, TextKind, Trigger};
+use crate::steering::Rule;
 
 /// A session that runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -122,21 +122,7 @@ pub enum WaitingFor {
 pub struct PendingStatus {
     /// The agent that it is for.
     pub to: AgentId,
-    /// Its ID.
-    pub id: MessageId,
-    /// The text.
-    pub text: String,
-    /// Where it will enter.
-    pub delivery: Delivery,
-    /// What it is to the agent.
-    #[serde(default)]
-    pub kind: TextKind,
-    /// What it waits for; absent where that is nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trigger: Option<Trigger>,
-    /// Whether it is held back until a person confirms it, or while it is edited.
-    pub held: bool,
-    /// The client that sent it; absent for the one that the run was started with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sender: Option<ClientId>,
+    /// What waits, without its images.
+    #[serde(flatten)]
+    pub pending: Pending,
 }

@@ -7,11 +7,11 @@
 use std::sync::{Arc, Mutex};
 
 use crate::control::interloper::Watcher;
-use crate::control::{Cancellable, Injection, Interloper, PauseGate};
+use crate::control::{Cancellable, Interloper, PauseGate};
 use crate::sync::lock;
 use steersman_base::error::Refused;
-use steersman_base::event::Pending;
-use steersman_base::id::{AgentId, MessageId};
+use steersman_base::event::{Pending, UserText};
+use steersman_base::id::AgentId;
 
 /// The three handles through which one agent is steered. Clones are the same handles.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ impl Controls {
     ///
     /// # Errors
     /// [`Refused`]; the caller keeps the text.
-    pub fn send(&self, message: impl Into<Injection>) -> Result<MessageId, Refused> {
+    pub fn send(&self, message: impl Into<UserText>) -> Result<Pending, Refused> {
         self.interloper.inject_user_message(message)
     }
 }
@@ -95,7 +95,7 @@ impl Crew {
     ///
     /// # Errors
     /// [`Refused::Ended`] when it does not run (any more), else as [`Controls::send`].
-    pub fn send_to(&self, agent: &AgentId, message: impl Into<Injection>) -> Result<MessageId, Refused> {
+    pub fn send_to(&self, agent: &AgentId, message: impl Into<UserText>) -> Result<Pending, Refused> {
         self.get(agent).ok_or(Refused::Ended)?.send(message)
     }
 

@@ -34,7 +34,7 @@ pub use cancellable::Cancellable;
 pub use context::ContextBook;
 pub use crew::{Controls, Crew};
 pub use gate::{PauseGate, PauseGuard};
-pub use interloper::{Injection, Interloper, Modes, QueueMode, Staleness, Watcher, check_text};
+pub use interloper::{Interloper, Modes, QueueMode, Staleness, Watcher, check_text};
 pub use plans::{PlanUpdate, Plans, WrittenPlan};
 pub use rules::{Rules, RulesMembership};
 pub use steersman_base::protocol::{Decision, PausePlace, Shift};

@@ -210,7 +210,7 @@ impl RunState {
 
     fn replied(&mut self, reply: &Reply, now: Timestamp) {
         match reply {
-            Reply::Injected { to, text, outcome: Ok(id), .. } => self.receipts.sent(id, to, text, now),
+            Reply::Injected { to, message, outcome: Ok(id) } => self.receipts.sent(id, to, &message.text, now),
             Reply::Stopped(entries) => self.returned(entries),
             Reply::Queue { id, act: QueueAct::Withdraw { .. }, outcome: QueueOutcome::Withdrawn(_), .. } => {
                 self.pending.remove(id);

@@ -10,18 +10,16 @@ use crate::host::fill::Fill;
 use crate::host::shell::Shell;
 use crate::host::{Command, Mailbox, Notice, Post};
 use steersman_agent::subagent::{Continuation, Continuations};
-use steersman_base::clock;
 use steersman_base::details::FileDiff;
 use steersman_base::error::Refused;
-use steersman_base::event::{Delivery, Pending, TakenBack};
+use steersman_base::event::{Delivery, Pending, TakenBack, UserText};
 use steersman_base::id::{AgentId, CallId, ClientId, MessageId};
 use steersman_base::plan::{PlanEdit, PlanRefused};
 use steersman_base::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, UndoScope, UndoneFile};
 use steersman_base::steering::RuleChange;
 use steersman_core::approval::Approvals;
 use steersman_core::control::{
-    Budget, Cancellable, ContextBook, Controls, Crew, Injection, Interloper, Plans, Rules, Staleness, Watcher,
-    check_text,
+    Budget, Cancellable, ContextBook, Controls, Crew, Interloper, Plans, Rules, Staleness, Watcher, check_text,
 };
 use steersman_extensions::mcp::Servers;
 use steersman_tools::Jobs;
@@ -91,7 +89,7 @@ impl Handle {
     /// # Errors
     /// [`Refused::Ended`] when it does not run any more, [`Refused::OneTurn`] for a follow-up to a sub-agent, or as
     /// [`Interloper::inject_user_message`]; the caller keeps the text.
-    pub fn inject_user_message(&self, to: &AgentId, message: impl Into<Injection>) -> Result<MessageId, Refused> {
+    pub fn inject_user_message(&self, to: &AgentId, message: impl Into<UserText>) -> Result<Pending, Refused> {
         let outcome = self.inject(to, message.into());
         if outcome.is_ok() {
             self.keep();
@@ -124,7 +122,7 @@ impl Handle {
         }
     }
 
-    fn inject(&self, to: &AgentId, message: Injection) -> Result<MessageId, Refused> {
+    fn inject(&self, to: &AgentId, message: UserText) -> Result<Pending, Refused> {
         if !self.takes(to, message.delivery) {
             return Err(Refused::OneTurn);
         }
@@ -135,15 +133,9 @@ impl Handle {
         let continued = if running.is_none() && can_begin { self.continuations.enroll(to, &self.crew) } else { None };
         let controls = running.as_ref().or_else(|| continued.as_ref().map(Continuation::controls));
         let queue = Arc::clone(&controls.ok_or(Refused::Ended)?.interloper);
-        let kept = self.keeper.get().map(|keeper| (keeper, message.clone()));
         let outcome = queue.inject_user_message(message);
-        if let (Some((keeper, message)), Ok(id)) = (kept, &outcome) {
-            let Injection { text, delivery, kind, scope, trigger, sender, images } = message;
-            let now = clock::now();
-            let waits_since = trigger.as_ref().map(|_| now);
-            let new = Pending::new(id.clone(), text, now);
-            let entry = Pending { delivery, kind, scope, sender, trigger, waits_since, images, ..new };
-            keeper.accepted(to, entry);
+        if let (Some(keeper), Ok(pending)) = (self.keeper.get(), &outcome) {
+            keeper.accepted(to, pending.clone());
         }
         if let Some(continued) = continued {
             self.continuations.begin(continued);
@@ -205,7 +197,7 @@ impl Handle {
     }
 
     /// Sends a message to every agent that runs; each has its own id and its own fate.
-    pub fn inject_all(&self, message: impl Into<Injection>) -> Vec<(AgentId, Result<MessageId, Refused>)> {
+    pub fn inject_all(&self, message: impl Into<UserText>) -> Vec<(AgentId, Result<Pending, Refused>)> {
         let message = message.into();
         let to = |agent: AgentId| {
             let outcome = self.inject(&agent, message.clone());

@@ -19,12 +19,12 @@ use crate::host::turns::{TurnLoop, TurnsOnly, settled};
 use crate::host::{LastRun, Mailbox, WorkerState};
 use steersman_agent::{Agent, AgentBuilder};
 use steersman_base::error::{BuildError, Refused};
-use steersman_base::event::{Envelope, Event, Pending};
-use steersman_base::id::{AgentId, MessageId};
+use steersman_base::event::{Envelope, Event, Pending, UserText};
+use steersman_base::id::AgentId;
 use steersman_base::protocol::Post;
 use steersman_base::sync::lock;
 use steersman_core::approval::Approvals;
-use steersman_core::control::{Crew, Injection};
+use steersman_core::control::Crew;
 use steersman_core::listener::{Listener, ListenerList};
 
 /// Runs an agent on a task of its own: a turn whenever a message waits for it.
@@ -86,7 +86,7 @@ impl RunningAgent {
     ///
     /// # Errors
     /// [`Refused`]; the caller keeps the text.
-    pub fn send(&self, message: impl Into<Injection>) -> Result<MessageId, Refused> {
+    pub fn send(&self, message: impl Into<UserText>) -> Result<Pending, Refused> {
         self.send_to(&AgentId::main(), message)
     }
 
@@ -94,7 +94,7 @@ impl RunningAgent {
     ///
     /// # Errors
     /// [`Refused::Ended`] when it does not run (any more), else as [`RunningAgent::send`].
-    pub fn send_to(&self, agent: &AgentId, message: impl Into<Injection>) -> Result<MessageId, Refused> {
+    pub fn send_to(&self, agent: &AgentId, message: impl Into<UserText>) -> Result<Pending, Refused> {
         self.stopper.crew.send_to(agent, message)
     }
 

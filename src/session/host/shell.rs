@@ -12,13 +12,13 @@ use std::sync::{Arc, Weak};
 use tokio::runtime::Handle as Runtime;
 
 use super::instructions;
-use steersman_base::event::JobEnd;
+use steersman_base::event::{JobEnd, UserText};
 use steersman_base::id::{AgentId, ClientId, JobId};
 use steersman_base::limits;
 use steersman_base::protocol::ShellOutput;
 use steersman_base::steering::TextKind;
 use steersman_base::text::is_blank;
-use steersman_core::control::{Crew, Injection};
+use steersman_core::control::Crew;
 use steersman_core::tool::Outputs;
 use steersman_tools::workspace::{Confinement, Job, Spawner};
 use steersman_tools::{Jobs, UserLine};
@@ -100,10 +100,10 @@ impl Shell {
 fn deliver(crew: &Weak<Crew>, to: &AgentId, text: &str, sender: Option<&ClientId>) {
     let Some(crew) = crew.upgrade() else { return };
     // A note: it goes with the next text, and starts no turn.
-    let injection = || Injection { sender: sender.cloned(), ..Injection::from((text, TextKind::Note)) };
+    let message = || UserText { sender: sender.cloned(), ..UserText::from((text, TextKind::Note)) };
     let controls = crew.get(to).unwrap_or_else(|| crew.main());
-    if controls.interloper.inject_user_message(injection()).is_err() {
-        let _ = crew.main().interloper.inject_user_message(injection());
+    if controls.interloper.inject_user_message(message()).is_err() {
+        let _ = crew.main().interloper.inject_user_message(message());
     }
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::journal::reader::{Damage, Glance, Records};
 use crate::journal::{Origin, Record, SessionFile, SessionId};
 use crate::queue_log::QueueLog;
-use steersman_base::event::{Event, Outcome, Pending, add_known};
+use steersman_base::event::{Event, Outcome, Pending, UserText, add_known};
 use steersman_base::id::AgentId;
 
 /// A session in a list.
@@ -352,7 +352,8 @@ impl Digest {
 
 /// Returns a text without what a list needs not.
 fn small(entry: Pending) -> Pending {
-    Pending { text: beginning(&entry.text), images: Vec::new(), ..entry }
+    let message = UserText { text: beginning(&entry.text), ..entry.message.without_images() };
+    Pending { message, ..entry }
 }
 
 impl Outline {

@@ -75,10 +75,9 @@ impl Fold {
 
     fn accept(&mut self, to: AgentId, entry: Pending) {
         let at = entry.at;
-        let (text, delivery, outcome) = (entry.text.clone(), entry.delivery, Ok(entry.id.clone()));
-        let (kind, scope, trigger) = (entry.kind, entry.scope, entry.trigger.clone());
+        let (message, outcome) = (entry.message.clone().without_images(), Ok(entry.id.clone()));
         self.queues.accept(&to, entry);
-        self.push(at, Post::Reply(Reply::Injected { to, text, delivery, kind, scope, trigger, outcome }));
+        self.push(at, Post::Reply(Reply::Injected { to, message, outcome }));
         self.push_queues(at);
     }
 

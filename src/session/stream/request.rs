@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use steersman_base::event::Delivery;
+use steersman_base::event::{Delivery, UserText};
 use steersman_base::id::{AgentId, CallId, MessageId};
 use steersman_base::message::Arguments;
 use steersman_base::plan::PlanEdit;
@@ -251,7 +251,8 @@ impl InputRequest {
                 for file in files {
                     attach_file(&mut text, &mut images, &file)?;
                 }
-                Request::Inject { to: agent, text, delivery, kind, scope, trigger, images }
+                let message = UserText { text, delivery, kind, scope, trigger, sender: None, images };
+                Request::Inject { to: agent, message }
             }
             Self::Rule { rule, withdraw: true, .. } => Request::ChangeRule { id: rule, change: RuleChange::Withdraw },
             Self::Rule { text: None, scope: None, .. } => return Err("rule needs text, scope or withdraw".to_owned()),

@@ -85,8 +85,8 @@ impl Message {
         sending.unanswered = requests.len();
         sending.text.clone_from(text);
         for request in &mut requests {
-            if let Request::Inject { text: sent, .. } = request {
-                sent.clone_from(text);
+            if let Request::Inject { message, .. } = request {
+                message.text.clone_from(text);
             }
         }
         requests

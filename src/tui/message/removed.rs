@@ -5,7 +5,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use steersman_base::event::Pending;
+use steersman_base::event::{Pending, UserText};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
 
@@ -75,7 +75,7 @@ impl RemovedTexts {
     /// Ends the conversation that it was removed from: a text comes back as a draft from now on, never to a queue.
     pub fn become_drafts(&mut self) {
         let as_draft = |(removed, then)| match removed {
-            Removed::Deleted(RemovedEntry { entry: Pending { text, .. }, .. })
+            Removed::Deleted(RemovedEntry { entry: Pending { message: UserText { text, .. }, .. }, .. })
             | Removed::Edit { text, .. }
             | Removed::Draft(text) => Some((Removed::Draft(text), then)),
             Removed::TakenBack(_) | Removed::Merged { .. } => None,

@@ -14,10 +14,10 @@ use crate::state::Cause;
 use crate::status::HostState;
 use steersman_base::assets;
 use steersman_base::error::Refused;
-use steersman_base::event::Delivery;
+use steersman_base::event::{Delivery, UserText};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{PromptTemplate, Request, ShellOutput};
-use steersman_base::steering::{self, RuleScope, TextKind, Trigger};
+use steersman_base::steering::{self, TextKind, Trigger};
 use steersman_base::target;
 use steersman_base::text::is_blank;
 
@@ -285,12 +285,8 @@ fn send(
             };
             message.goes_out(draft, &text, address.to.len());
             let images = message.images_in(draft);
-            let inject = |to| {
-                let (text, scope, trigger, images) =
-                    (text.clone(), RuleScope::default(), trigger.clone(), images.clone());
-                Request::Inject { to, text, delivery, kind, scope, trigger, images }
-            };
-            let requests = address.to.into_iter().map(inject);
+            let sent = UserText { delivery, kind, trigger, images, ..UserText::new(text) };
+            let requests = address.to.into_iter().map(|to| Request::Inject { to, message: sent.clone() });
             let Some(call) = call else { return requests.map(PaneEffect::from).collect() };
             message.is_filled_in(Filling { call: call.clone(), requests: requests.collect() });
             vec![Request::Fill { call }.into()]

@@ -47,7 +47,7 @@ fn change(pane: &mut PendingPane, key: PendingKey, edited: Option<&MessageId>, t
     let Some(PendingText { agent, message, stage }) = pane.selected(texts).cloned() else {
         return PaneEffect::Say(select_next(pane, texts));
     };
-    let (id, kind) = (message.id, message.kind);
+    let (id, kind) = (message.id.clone(), message.kind);
     if stage == PendingStage::Delivering {
         return PaneEffect::Say(format!("{id} is being delivered, it cannot be changed any more"));
     }

@@ -112,7 +112,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
     let App { questions, message, transcripts, facts, focus, .. } = app;
     let mut wanted = Vec::new();
     match reply {
-        Reply::Injected { to, text, outcome, .. } => return sent(app, &to, &text, &outcome),
+        Reply::Injected { to, message, outcome } => return sent(app, &to, &message.text, &outcome),
         Reply::Stopped(entries) => {
             return with_message(app, |message, known| bring_back::stopped(message, &entries, known));
         }

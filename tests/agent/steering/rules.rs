@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use steersman_agent::Agent;
 use steersman_agent::subagent::SubAgents;
-use steersman_base::event::Event;
+use steersman_base::event::{Event, UserText};
 use steersman_base::id::AgentId;
 use steersman_base::steering::{Framing, RuleChange, RuleNews, RuleScope, TextKind};
-use steersman_core::control::{Controls, Crew, Injection, Rules};
+use steersman_core::control::{Controls, Crew, Rules};
 use steersman_core::frame::read;
 use steersman_core::provider::Played;
 use steersman_core::tool::Tool;
@@ -109,7 +109,7 @@ async fn a_rule_of_the_tree_reaches_the_sub_agents_that_run_and_those_that_start
     // The main agent waits for its sub-agent: its own boundary comes later.
     rig.send("dig by hand", TextKind::Rule);
     let to = crew.get(&AgentId::new("digger 0")).unwrap().interloper;
-    let own = Injection { kind: TextKind::Rule, ..Injection::from("only for you") };
+    let own = UserText { kind: TextKind::Rule, ..UserText::from("only for you") };
     to.inject_user_message(own).unwrap();
     gate.open();
     quick.reached().await;

@@ -175,22 +175,7 @@ fn session() -> Vec<(Event, &'static str)> {
         (Event::ContextCap { tokens: None }, r#"{"type":"context_cap","tokens":null}"#),
         (
             Event::Pending {
-                entries: vec![Pending {
-                    id: MessageId::new("m2"),
-                    text: "later".into(),
-                    delivery: Delivery::FollowUp,
-                    held: false,
-                    stale: false,
-                    at: at("2026-11-21T09:30:00Z"),
-                    sender: None,
-                    kind: TextKind::Add,
-                    scope: RuleScope::Tree,
-                    during: None,
-                    trigger: None,
-                    waits_since: None,
-                    met: None,
-                    images: Vec::new(),
-                }],
+                entries: vec![Pending::new("m2".into(), ("later", Delivery::FollowUp), at("2026-11-21T09:30:00Z"))],
             },
             r#"{"type":"pending","entries":[{"id":"m2","text":"later","delivery":"follow_up","kind":"add","held":false,"stale":false,"at":"2026-11-21T09:30:00.000000Z"}]}"#,
         ),

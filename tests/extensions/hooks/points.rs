@@ -210,7 +210,9 @@ async fn a_text_that_a_hook_forbids_goes_back_to_the_user() {
         .events()
         .into_iter()
         .filter_map(|event| match event {
-            Event::Returned { entries } => Some(entries.into_iter().map(|entry| entry.text).collect::<String>()),
+            Event::Returned { entries } => {
+                Some(entries.into_iter().map(|entry| entry.message.text).collect::<String>())
+            }
             _ => None,
         })
         .collect();
@@ -230,7 +232,7 @@ async fn a_text_that_a_hook_is_asked_about_stays_on_record_until_it_is_in_the_co
     let agent = rig.build(with(&rig, &hooks), []).await;
     rig.inject("Look.");
     let running = run_queue(agent);
-    let undelivered = || rig.interloper.undelivered().into_iter().map(|entry| entry.text).collect::<Vec<_>>();
+    let undelivered = || rig.interloper.undelivered().into_iter().map(|entry| entry.message.text).collect::<Vec<_>>();
     // Asked about the session, then about the text.
     for _ in 0..2 {
         gate.reached().await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use steersman_agent::Agent;
-use steersman_base::event::{Event, Outcome, Pending, TakenBack, Usage};
+use steersman_base::event::{Event, Outcome, TakenBack, Usage};
 use steersman_base::id::AgentId;
 use steersman_base::message::Message;
 use steersman_base::protocol::DraftText;
@@ -298,7 +298,9 @@ fn a_text_that_ends_like_a_draft_takes_it_away_only_where_it_was_that_draft() {
         let disk = Disk::default();
         let journal = journal(&disk);
         journal.drafts(vec![kept.clone()]);
-        journal.accepted(&AgentId::from(to), Pending { sender: from.map(Into::into), ..entry("m1", "fix the tests") });
+        let mut sent = entry("m1", "fix the tests");
+        sent.sender = from.map(Into::into);
+        journal.accepted(&AgentId::from(to), sent);
         journal.close();
         assert_eq!(!restored(&disk.bytes()).unfinished.drafts.is_empty(), is_left, "{kept:?} {from:?} {to}");
     }
@@ -391,7 +393,7 @@ async fn a_resumed_session_shows_what_happened_and_sends_nothing_by_itself() {
     assert_eq!((waiting.len(), waiting[0].text.as_str(), waiting[0].held), (1, "still waiting", true));
     assert_eq!(rig.requests().len(), 0);
 
-    assert_eq!(host.handle().inject_user_message(&main, "after").unwrap().as_str(), "m8");
+    assert_eq!(host.handle().inject_user_message(&main, "after").unwrap().id.as_str(), "m8");
     assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::Answered));
     let lines = rig.last_request().lines();
     assert!(lines[0].starts_with("system: You are Steersman"), "{lines:?}");

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use jiff::tz::TimeZone;
 use steersman_base::id::AgentId;
 use steersman_session::host::Keeper as _;
-use steersman_session::journal::{Header, Journal, SessionFiles, SessionId};
+use steersman_session::journal::{Header, Journal, SessionFiles, SessionId, SessionIndex};
 use tempfile::TempDir;
 
 use crate::support::journals::{entry, header};
@@ -146,7 +146,10 @@ fn what_only_scripts_ran_in_is_no_conversation_of_the_user() {
     let files = SessionFiles::within(state.path());
     let own = saved(&files, false);
     let script = saved(&files, true);
-    let attended = |session: &SessionId| files.find(session.as_str()).unwrap().is_attended();
+    let attended = |session: &SessionId| {
+        let file = files.find(session.as_str()).unwrap();
+        SessionIndex::of(&files).get(&file).unwrap().digest.is_attended()
+    };
     assert_eq!((attended(&own), attended(&script)), (true, false));
     // The user goes on with it.
     let file = files.find(script.as_str()).unwrap();

@@ -44,7 +44,8 @@ async fn a_reset_stops_the_turn_gives_its_texts_back_and_what_is_sent_next_start
     ship.send("a");
     pause.reached().await;
     ship.send("b");
-    let back: Vec<String> = ship.host.handle().request(Command::Reset).into_iter().map(|entry| entry.text).collect();
+    let back: Vec<String> =
+        ship.host.handle().request(Command::Reset).into_iter().map(|entry| entry.message.text).collect();
     assert_eq!(back, ["b"]);
     ship.send("c");
     assert_eq!(ship.settled().await, LastRun::Answered);
@@ -65,7 +66,8 @@ async fn a_reset_gives_back_what_was_pending_for_a_child_too() {
     pause.reached().await;
     ship.host.handle().inject_user_message(&AgentId::new("file_miner 0"), ("for the child", Delivery::Steer)).unwrap();
     ship.send("for main");
-    let back: Vec<String> = ship.host.handle().request(Command::Reset).into_iter().map(|entry| entry.text).collect();
+    let back: Vec<String> =
+        ship.host.handle().request(Command::Reset).into_iter().map(|entry| entry.message.text).collect();
     assert_eq!(back, ["for main", "for the child"]);
     assert_eq!(ship.settled().await, LastRun::None);
     assert_eq!(ship.story().last().unwrap(), "reset");

@@ -55,7 +55,7 @@ impl Ship {
     /// Returns the queue as each `pending` event told it.
     fn queues(&self) -> Vec<Vec<String>> {
         let texts = |event| match event {
-            Event::Pending { entries } => Some(entries.into_iter().map(|entry| entry.text).collect()),
+            Event::Pending { entries } => Some(entries.into_iter().map(|entry| entry.message.text).collect()),
             _ => None,
         };
         self.rig.events().into_iter().filter_map(texts).collect()
@@ -180,7 +180,7 @@ async fn a_stop_cancels_the_turn_gives_the_texts_back_and_the_next_turn_works() 
     pause.reached().await;
     ship.send("b");
     ship.host.handle().inject_user_message(&AgentId::main(), ("c", Delivery::FollowUp)).unwrap();
-    let back: Vec<String> = ship.host.handle().stop().into_iter().map(|entry| entry.text).collect();
+    let back: Vec<String> = ship.host.handle().stop().into_iter().map(|entry| entry.message.text).collect();
     assert_eq!(back, ["b", "c"]);
     assert_eq!(ship.settled().await, LastRun::Cancelled);
     ship.send("d");
@@ -221,7 +221,7 @@ async fn every_change_of_the_queue_is_told_as_the_whole_queue() {
     pause.reached().await;
     settle().await;
     let queue = Arc::clone(ship.host.handle().interloper());
-    let b = queue.inject_user_message("b").unwrap();
+    let b = queue.inject_user_message("b").unwrap().id;
     settle().await;
     queue.inject_user_message(("c", Delivery::FollowUp)).unwrap();
     settle().await;
@@ -313,7 +313,7 @@ async fn what_is_pending_at_a_shutdown_stays_listed_as_pending() {
     let Ship { host, rig, dir: _dir } = ship;
     within(PATIENCE, "the worker ends", host.shutdown(Duration::from_secs(5))).await;
     let lists = rig.events().into_iter().filter_map(|event| match event {
-        Event::Pending { entries } => Some(entries.into_iter().map(|entry| entry.text).collect::<Vec<_>>()),
+        Event::Pending { entries } => Some(entries.into_iter().map(|entry| entry.message.text).collect::<Vec<_>>()),
         _ => None,
     });
     assert_eq!(lists.last().unwrap(), ["c", "b"]);

@@ -32,7 +32,7 @@ fn scripted(script: impl IntoIterator<Item = Played>) -> Arc<ScriptedProvider> {
 }
 
 fn texts(running: &RunningAgent) -> Vec<String> {
-    running.pending().into_iter().flat_map(|(_, entries)| entries).map(|entry| entry.text).collect()
+    running.pending().into_iter().flat_map(|(_, entries)| entries).map(|entry| entry.message.text).collect()
 }
 
 /// Hooks that count the points that matter here.
@@ -139,7 +139,7 @@ async fn a_stop_gives_back_what_was_pending_and_the_next_text_starts_a_turn() {
     running.send("Go.").unwrap();
     gate.reached().await;
     running.send("And this.").unwrap();
-    let back: Vec<String> = running.stop().into_iter().map(|entry| entry.text).collect();
+    let back: Vec<String> = running.stop().into_iter().map(|entry| entry.message.text).collect();
     assert_eq!(back, ["And this."]);
     assert_eq!(running.settled().await, Ok(LastRun::Cancelled));
     running.send("Still there?").unwrap();

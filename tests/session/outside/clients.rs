@@ -30,7 +30,8 @@ fn a_text_is_marked_with_its_sender_and_that_of_the_first_client_is_not() {
     let (first, second) = (hub.first(), join(&hub));
     first.send(inject("from the first"));
     second.send(inject("from the second"));
-    let senders: Vec<Option<ClientId>> = handle.interloper().peek().into_iter().map(|entry| entry.sender).collect();
+    let senders: Vec<Option<ClientId>> =
+        handle.interloper().peek().into_iter().map(|entry| entry.message.sender).collect();
     assert_eq!(senders, [None, Some(ClientId::new("attach 1"))]);
     assert_eq!(second.name().map(ClientId::as_str), Some("attach 1"));
     let sees_both = |client: &LocalClient| matches!(&client.answers()[..], [.., Post::Queues { queues, .. }, Post::Approvals { .. }, Post::Budget(_)] if queues[0].1.len() == 2);

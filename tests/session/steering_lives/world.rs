@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use steersman_agent::subagent::Continuations;
-use steersman_base::event::{Delivery, Envelope, Event};
+use steersman_base::event::{Delivery, Envelope, Event, Pending, UserText};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::message::Message;
 use steersman_base::plan::{PlanEdit, StepState};
 use steersman_base::steering::{Recurrence, RuleChange, RuleScope, TextKind, Trigger};
-use steersman_core::control::{Cancellable, Controls, Crew, Injection, Interloper, PauseGate};
+use steersman_core::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
 use steersman_core::listener::{HistoryChange, Listener};
 use steersman_session::host::Handle;
 use steersman_session::journal::Record;
@@ -185,7 +185,7 @@ impl World {
 
     /// Sends bare words to the main agent.
     pub fn send_plain(&self, text: &str) {
-        let id = self.queue.inject_user_message(text).unwrap();
+        let id = self.queue.inject_user_message(text).unwrap().id;
         self.sent.lock().unwrap().push((AgentId::main(), id, text.to_owned()));
     }
 
@@ -211,9 +211,9 @@ impl World {
         let trigger = self.trigger();
         for agent in to {
             let delivery = if handle.takes(&agent, delivery) { delivery } else { Delivery::Steer };
-            let message = Injection { kind, scope, delivery, trigger: trigger.clone(), ..Injection::from(&*text) };
+            let message = UserText { kind, scope, delivery, trigger: trigger.clone(), ..UserText::from(&*text) };
             match handle.inject_user_message(&agent, message) {
-                Ok(id) => {
+                Ok(Pending { id, .. }) => {
                     self.note(&id, trigger.as_ref());
                     self.sent.lock().unwrap().push((agent, id, text.clone()));
                 }
@@ -227,7 +227,7 @@ impl World {
         let handle = self.handle();
         let Some(agent) = self.one_of(&handle.continuations().ids()) else { return };
         let text = format!("text number {} of this life, go on", self.sent.lock().unwrap().len());
-        let id = handle.inject_user_message(&agent, &*text).unwrap();
+        let id = handle.inject_user_message(&agent, &*text).unwrap().id;
         self.sent.lock().unwrap().push((agent, id, text));
     }
 

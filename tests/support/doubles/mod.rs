@@ -107,7 +107,7 @@ impl Rig {
 
     /// Injects a steer of a kind.
     pub fn send(&self, text: &str, kind: TextKind) -> MessageId {
-        self.interloper.inject_user_message((text, kind)).unwrap()
+        self.interloper.inject_user_message((text, kind)).unwrap().id
     }
 
     /// Injects a steer.
@@ -267,7 +267,7 @@ impl Running {
 
 /// Returns the texts that are pending, in order.
 pub fn texts_of(queue: &Interloper) -> Vec<String> {
-    queue.peek().into_iter().map(|entry| entry.text).collect()
+    queue.peek().into_iter().map(|entry| entry.message.text).collect()
 }
 
 /// Waits for something, and fails the test by name when it does not come. Under paused time that costs nothing.

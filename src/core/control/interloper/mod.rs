@@ -21,11 +21,10 @@ use crate::control::queue::{Doing, Queue, TakenTexts};
 use crate::sync::{Mutex, MutexGuard};
 use steersman_base::clock;
 use steersman_base::error::Refused;
-use steersman_base::event::{Delivery, Pending};
-use steersman_base::id::{ClientId, MessageId};
-use steersman_base::image::Image;
+use steersman_base::event::{Pending, UserText};
+use steersman_base::id::MessageId;
 use steersman_base::limits;
-use steersman_base::steering::{RuleScope, SentDuring, TextKind, Trigger};
+use steersman_base::steering::SentDuring;
 use steersman_base::text::is_blank;
 
 /// Called after each change of the queue, without the lock, on the thread that made the change. One that panics is
@@ -41,9 +40,9 @@ pub type Watcher = Arc<dyn Fn() + Send + Sync>;
 /// let queue = Interloper::new();
 /// let first = queue.inject_user_message("Only the birds.")?;
 /// queue.inject_user_message(("A summary at the end.", Delivery::FollowUp))?;
-/// assert!(queue.replace(&first, "Only the trees.")?, "it still waits");
+/// assert!(queue.replace(&first.id, "Only the trees.")?, "it still waits");
 /// assert_eq!(queue.peek()[0].text, "Only the trees.");
-/// assert!(queue.withdraw(&first).is_some());
+/// assert!(queue.withdraw(&first.id).is_some());
 /// assert_eq!(queue.peek().len(), 1);
 /// # Ok::<(), steersman_base::error::Refused>(())
 /// ```
@@ -56,50 +55,6 @@ pub struct Interloper {
     urgent: Notify,
     /// Texts accepted so far by all queues of the session, so that an id names one text of the session.
     accepted: Arc<AtomicU64>,
-}
-
-/// A user message to inject: its text, what it is, and where it is to enter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Injection {
-    /// The text, exactly as typed.
-    pub text: String,
-    /// Where it is to enter.
-    pub delivery: Delivery,
-    /// What it is to the agent.
-    pub kind: TextKind,
-    /// The agents that it holds for, if it is a rule.
-    pub scope: RuleScope,
-    /// What it is to wait for before it may be delivered.
-    pub trigger: Option<Trigger>,
-    /// The client that sends it; `None` for the one that the run was started with.
-    pub sender: Option<ClientId>,
-    /// What the user sends beside the text.
-    pub images: Vec<Image>,
-}
-
-impl<T: Into<String>> From<(T, Delivery)> for Injection {
-    fn from((text, delivery): (T, Delivery)) -> Self {
-        Self { delivery, ..Self::from(text.into()) }
-    }
-}
-
-impl<T: Into<String>> From<(T, TextKind)> for Injection {
-    fn from((text, kind): (T, TextKind)) -> Self {
-        Self { kind, ..Self::from(text.into()) }
-    }
-}
-
-impl From<String> for Injection {
-    fn from(text: String) -> Self {
-        let (delivery, kind, scope) = (Delivery::default(), TextKind::default(), RuleScope::default());
-        Self { text, delivery, kind, scope, trigger: None, sender: None, images: Vec::new() }
-    }
-}
-
-impl From<&str> for Injection {
-    fn from(text: &str) -> Self {
-        Self::from(text.to_owned())
-    }
 }
 
 /// From when on a waiting text is held at its boundary until the user says that it still holds. Off by default.
@@ -154,16 +109,16 @@ impl Interloper {
         sibling
     }
 
-    /// Appends a message; a text alone is for the next tool-result boundary, or for the next turn when none runs. The id
-    /// that is returned names it in every event from here on.
+    /// Appends a message; a text alone is for the next tool-result boundary, or for the next turn when none runs. Returns
+    /// it as it waits; its id names it in every event from here on.
     ///
     /// # Errors
     /// [`Refused`] when the text is blank, too long, too many are pending, or the agent has ended; the caller keeps
     /// the text.
-    pub fn inject_user_message(&self, message: impl Into<Injection>) -> Result<MessageId, Refused> {
-        let Injection { text, delivery, kind, scope, trigger, sender, images } = message.into();
-        check_text(&text)?;
-        let id = {
+    pub fn inject_user_message(&self, message: impl Into<UserText>) -> Result<Pending, Refused> {
+        let message = message.into();
+        check_text(&message.text)?;
+        let pending = {
             let mut queue = self.lock();
             if queue.closed() {
                 return Err(Refused::Ended);
@@ -171,15 +126,13 @@ impl Interloper {
             if queue.entries().len() >= limits::PENDING_ENTRIES {
                 return Err(Refused::TooMany);
             }
-            let id = self.new_id();
-            let at = clock::now();
             let during = queue.during();
-            let entry = Pending::new(id.clone(), text, at);
-            queue.accept(Pending { delivery, kind, scope, during, sender, trigger, images, ..entry });
-            id
+            let pending = Pending { during, ..Pending::new(self.new_id(), message, clock::now()) };
+            queue.accept(pending.clone());
+            pending
         };
         self.changed();
-        Ok(id)
+        Ok(pending)
     }
 
     /// Returns a copy of what is pending, in order.

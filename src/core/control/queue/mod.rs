@@ -160,7 +160,7 @@ impl Queue {
             let next = self.take(mode, delivery, now);
             taken.held_back |= next.held_back;
             taken.entries.extend(next.entries);
-            if taken.entries.iter().any(Pending::starts_turn) {
+            if taken.entries.iter().any(|entry| entry.starts_turn()) {
                 break;
             }
         }

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 
 use super::{Entry, Queue, TakenTexts};
-use steersman_base::event::{Delivery, Pending};
+use steersman_base::event::{Delivery, Pending, UserText};
 use steersman_base::id::MessageId;
 use steersman_base::limits;
 use steersman_base::message::Arguments;
@@ -124,8 +124,8 @@ impl Queue {
         let released = self.release(now, new_id, |entry, trigger| entry.progress.is_met(trigger, &happening));
         let mut taken = self.take_now(now);
         let goes = |entry: &mut Entry| {
-            let Pending { id, held, delivery, .. } = &entry.pending;
-            !held && *delivery != Delivery::FollowUp && released.contains(id)
+            let pending = &entry.pending;
+            !pending.held && pending.delivery != Delivery::FollowUp && released.contains(&pending.id)
         };
         taken.entries.extend(self.entries.extract_if(.., goes).map(|entry| entry.pending));
         taken.held_back |= !released.is_empty();
@@ -182,16 +182,9 @@ impl Queue {
                     let source = entry.pending.id.clone();
                     let id = new_id();
                     released.push(id.clone());
-                    let pending = Pending {
-                        id,
-                        at: now,
-                        held: false,
-                        during: during.clone(),
-                        trigger: None,
-                        waits_since: None,
-                        met: Some(trigger),
-                        ..entry.pending.clone()
-                    };
+                    let message = UserText { trigger: None, ..entry.pending.message.clone() };
+                    let pending =
+                        Pending { during: during.clone(), met: Some(trigger), ..Pending::new(id, message, now) };
                     let mut sent = Entry::new(pending, now, steps);
                     sent.source = Some(source);
                     self.entries.insert(place - 1, sent);

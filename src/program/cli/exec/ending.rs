@@ -6,11 +6,11 @@ use std::{io, mem};
 
 use tokio::time::Instant;
 
-use super::steering::{ExecRun, UserLine};
+use super::steering::{ExecRun, text_of};
 use super::unwritten;
 use crate::program::cli::exit::{Exit, StrictEnd};
 use steersman_base::clock;
-use steersman_base::event::Pending;
+use steersman_base::event::{Pending, UserText};
 use steersman_base::id::MessageId;
 use steersman_base::limits;
 use steersman_base::protocol::Request;
@@ -75,7 +75,7 @@ impl ExecRun<'_> {
         self.take_posts();
         if let Some(prompt) = self.to_fill_in.take() {
             self.unanswered = self.unanswered.saturating_sub(1);
-            self.keep(UserLine::from(prompt.text));
+            self.keep(UserText::from(prompt.text));
         }
         for (_, message) in mem::take(&mut self.waiting) {
             self.keep(message);
@@ -83,22 +83,21 @@ impl ExecRun<'_> {
         if let Some(lines) = self.lines.take() {
             let begun = lines.close();
             while let Some(read) = lines.take() {
-                if let Some(message) = UserLine::of(read.line) {
+                if let Some(message) = text_of(read.line) {
                     self.keep(message);
                 }
             }
             if !self.has_requests() {
-                self.keep(UserLine::from(begun));
+                self.keep(UserText::from(begun));
             }
         }
     }
 
     /// Adds a text that was read to the unsent ones.
-    pub(super) fn keep(&mut self, message: UserLine) {
-        let UserLine { text, delivery, kind, scope, trigger } = message;
-        if !is_blank(&text) {
+    pub(super) fn keep(&mut self, message: UserText) {
+        if !is_blank(&message.text) {
             let id = MessageId::new(format!("unsent {}", self.unsent.len() + 1));
-            self.unsent.push(Pending { delivery, kind, scope, trigger, ..Pending::new(id, text, clock::now()) });
+            self.unsent.push(Pending::new(id, message, clock::now()));
         }
     }
 
@@ -121,7 +120,7 @@ impl ExecRun<'_> {
         if let Some(lines) = &self.lines {
             let begun = lines.close_if_taken()?;
             self.lines = None;
-            self.keep(UserLine::from(begun));
+            self.keep(UserText::from(begun));
         }
         Some(Exit::from(outcome))
     }

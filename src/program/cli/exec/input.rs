@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::start::line;
-use super::steering::{ExecRun, UserLine};
+use super::steering::ExecRun;
 use crate::program::cli::steer_stdin::{Line, ReadLine};
+use steersman_base::event::UserText;
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{Accepted, Post, QueueOutcome, Reply, Request};
 use steersman_base::steering::Trigger;
@@ -113,11 +114,11 @@ impl ExecRun<'_> {
 }
 
 /// Returns the text that a line would have sent.
-pub(super) fn text_of(line: &str) -> Option<UserLine> {
+pub(super) fn text_of(line: &str) -> Option<UserText> {
     match serde_json::from_str::<InputLine>(line).ok()?.request {
         InputRequest::Send { text, delivery, kind, scope, when, every, .. } => {
             let trigger = when.map(Trigger::once).or(every.map(Trigger::every));
-            Some(UserLine { text, delivery, kind, scope, trigger })
+            Some(UserText { text, delivery, kind, scope, trigger, ..UserText::default() })
         }
         _ => None,
     }

@@ -18,47 +18,26 @@ use crate::program::cli::output::Output;
 use crate::program::cli::questions::{Questions, RefusedCalls};
 use crate::program::cli::steer_stdin::{Line, LineForm, Lines, ReadLine};
 use steersman_base::error::{Refused, StartError};
-use steersman_base::event::{Delivery, Event, Outcome, Pending};
+use steersman_base::event::{Delivery, Event, Outcome, Pending, UserText};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::protocol::{
     Answer, ApprovalRequest, Notice, Post, QueueAct, Reply, Request, Unfinished, Withdrawn,
 };
-use steersman_base::steering::{RuleScope, TextKind, Trigger};
+use steersman_base::steering::TextKind;
 use steersman_base::target::{self, Addressed, Target};
 use steersman_core::listener::JsonLines;
 use steersman_session::Client;
 use steersman_session::stream::RunRecord;
 
-/// A text that was read and is to be sent.
-#[derive(Debug, Clone)]
-pub(super) struct UserLine {
-    pub text: String,
-    pub delivery: Delivery,
-    pub kind: TextKind,
-    pub scope: RuleScope,
-    pub trigger: Option<Trigger>,
-}
-
-impl From<String> for UserLine {
-    fn from(text: String) -> Self {
-        let (delivery, kind, scope) = (Delivery::default(), TextKind::default(), RuleScope::default());
-        Self { text, delivery, kind, scope, trigger: None }
-    }
-}
-
-impl UserLine {
-    /// Returns the text that a line sends; nothing for a command.
-    pub fn of(line: Line) -> Option<Self> {
-        match line {
-            Line::Text(text, kind) => Some(Self { kind, ..Self::from(text) }),
-            Line::When(trigger, text) => Some(Self { trigger: Some(trigger), ..Self::from(text) }),
-            Line::FollowUp(text) => Some(Self { delivery: Delivery::FollowUp, ..Self::from(text) }),
-            Line::Json(line) => input::text_of(&line),
-            Line::Stop | Line::Answer(..) | Line::NoCondition(..) | Line::Unknown(_) | Line::NotText | Line::Ignore => {
-                None
-            }
-        }
+/// Returns the text that a line sends; nothing for a command.
+pub(super) fn text_of(line: Line) -> Option<UserText> {
+    match line {
+        Line::Text(text, kind) => Some(UserText::from((text, kind))),
+        Line::When(trigger, text) => Some(UserText { trigger: Some(trigger), ..UserText::new(text) }),
+        Line::FollowUp(text) => Some(UserText::from((text, Delivery::FollowUp))),
+        Line::Json(line) => input::text_of(&line),
+        Line::Stop | Line::Answer(..) | Line::NoCondition(..) | Line::Unknown(_) | Line::NotText | Line::Ignore => None,
     }
 }
 
@@ -107,7 +86,7 @@ pub(super) struct ExecRun<'a> {
     pub(super) has_sent: bool,
     /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
     /// that is named there, else for whom the text itself names.
-    pub(super) waiting: VecDeque<(Option<AgentId>, UserLine)>,
+    pub(super) waiting: VecDeque<(Option<AgentId>, UserText)>,
     /// Texts that start no turn: nothing waits for them.
     beside: Vec<Pending>,
     /// What becomes of texts that start no turn.
@@ -192,7 +171,7 @@ impl<'a> ExecRun<'a> {
                 let sentence = format!("{}: {why}", start_of(&prompt.text));
                 self.err.say(&sentence);
                 self.reason = Some(sentence);
-                self.keep(UserLine::from(prompt.text));
+                self.keep(UserText::from(prompt.text));
                 self.stop(Exit::Failed);
             }
         }
@@ -200,23 +179,20 @@ impl<'a> ExecRun<'a> {
 
     fn send_prompt(&mut self, prompt: Prompt) {
         let Prompt { text, images, is_filled_in: _ } = prompt;
-        let (to, delivery, kind, scope) =
-            (AgentId::main(), Delivery::default(), TextKind::default(), RuleScope::default());
-        self.client.send(Request::Inject { to, text, delivery, kind, scope, trigger: None, images });
+        let message = UserText { images, ..UserText::new(text) };
+        self.client.send(Request::Inject { to: AgentId::main(), message });
         self.take_posts();
     }
 
-    fn inject(&mut self, to: AgentId, message: UserLine) {
+    fn inject(&mut self, to: AgentId, message: UserText) {
         self.unanswered += 1;
-        let UserLine { text, delivery, kind, scope, trigger } = message;
-        self.client.send(Request::Inject { to, text, delivery, kind, scope, trigger, images: Vec::new() });
+        self.client.send(Request::Inject { to, message });
     }
 
     /// Sends a text to whom it names, else to the main agent.
-    fn send_to_named(&mut self, message: UserLine) {
-        let UserLine { text: whole, delivery, kind, scope, trigger } = message;
-        let Addressed { target, text } = target::parse(&whole, &self.progress.named());
-        let message = UserLine { text: text.to_owned(), delivery, kind, scope, trigger };
+    fn send_to_named(&mut self, message: UserText) {
+        let Addressed { target, text } = target::parse(&message.text, &self.progress.named());
+        let message = UserText { text: text.to_owned(), ..message.clone() };
         match target {
             Target::Unnamed => match named(&message.text) {
                 Some(name) => {
@@ -259,19 +235,12 @@ impl<'a> ExecRun<'a> {
 
     fn replied(&mut self, reply: &Reply) {
         match reply {
-            Reply::Injected { to, text, delivery, kind, scope, trigger, outcome } => {
+            Reply::Injected { to, message, outcome } => {
                 self.unanswered = self.unanswered.saturating_sub(1);
-                let message = || UserLine {
-                    text: text.clone(),
-                    delivery: *delivery,
-                    kind: *kind,
-                    scope: *scope,
-                    trigger: trigger.clone(),
-                };
                 match outcome {
                     Ok(id) => {
                         self.has_sent = true;
-                        if trigger.is_none() && (kind.asks_for_work() || *delivery == Delivery::Now) {
+                        if message.starts_turn() {
                             self.progress.accepted(id.clone());
                         } else {
                             self.progress.accepted_beside(id);
@@ -284,9 +253,9 @@ impl<'a> ExecRun<'a> {
                         self.reason = Some(sentence);
                         self.stop(Exit::Usage);
                     }
-                    Err(Refused::TooMany) if self.stop.is_some() => self.keep(message()),
-                    Err(Refused::TooMany) => self.waiting.push_front((Some(to.clone()), message())),
-                    Err(refused) => self.refuse(&refused.to_string(), text),
+                    Err(Refused::TooMany) if self.stop.is_some() => self.keep(message.clone()),
+                    Err(Refused::TooMany) => self.waiting.push_front((Some(to.clone()), message.clone())),
+                    Err(refused) => self.refuse(&refused.to_string(), &message.text),
                 }
             }
             Reply::Stopped(entries) => {
@@ -394,7 +363,7 @@ impl<'a> ExecRun<'a> {
             lines.close();
             // What stands behind `end` is returned.
             while let Some(read) = lines.take() {
-                if let Some(message) = UserLine::of(read.line) {
+                if let Some(message) = text_of(read.line) {
                     self.keep(message);
                 }
             }
@@ -416,7 +385,7 @@ impl<'a> ExecRun<'a> {
             Line::Unknown(text) => self.refuse("there is no such command here; a doubled / sends it as text", &text),
             Line::NotText => self.refuse("the line is not UTF-8 text", ""),
             line @ (Line::Text(..) | Line::When(..) | Line::FollowUp(_) | Line::Json(_) | Line::Ignore) => {
-                self.waiting.extend(UserLine::of(line).map(|message| (None, message)));
+                self.waiting.extend(text_of(line).map(|message| (None, message)));
                 self.send_waiting();
             }
         }

@@ -5,7 +5,7 @@ use crate::program::cli::exec::standard_input;
 use crate::program::cli::exit::{self, Exit};
 use crate::program::cli::running::args::{InjectArgs, Stage};
 use crate::program::cli::running::choose::connect;
-use steersman_base::event::{Delivery, Envelope, Event, Outcome};
+use steersman_base::event::{Delivery, Envelope, Event, Outcome, UserText};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
 use steersman_base::protocol::{Notice, Post, Reply, Request};
@@ -43,8 +43,8 @@ fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> 
             read_named(file, limits::IMAGE_FILE_BYTES).map_err(|error| format!("cannot read {name}: {error}"))?;
         attach_bytes(&mut text, &mut images, &name, &bytes)?;
     }
-    let inject = Request::Inject { to: to.clone(), text, delivery, kind, scope, trigger, images };
-    let reply = caller.request(inject).map_err(|error| error.to_string())?;
+    let message = UserText { text, delivery, kind, scope, trigger, sender: None, images };
+    let reply = caller.request(Request::Inject { to: to.clone(), message }).map_err(|error| error.to_string())?;
     let id = match reply {
         Some(Reply::Injected { outcome: Ok(id), .. }) => id,
         Some(Reply::Injected { outcome: Err(refused), .. }) => return Err(format!("not sent: {refused}")),

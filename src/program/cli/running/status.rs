@@ -9,7 +9,7 @@ use crate::program::cli::running::choose::running;
 use steersman_base::event::Delivery;
 use steersman_base::id::{AgentId, ClientId};
 use steersman_base::price::dollars;
-use steersman_base::protocol::{AgentState, AgentStatus, SessionActivity, SessionStatus, WaitingFor};
+use steersman_base::protocol::{AgentState, AgentStatus, PendingStatus, SessionActivity, SessionStatus, WaitingFor};
 use steersman_base::steering::TextKind;
 use steersman_base::summary;
 use steersman_base::text::visible_line;
@@ -60,7 +60,7 @@ fn entry(status: &SessionStatus) -> String {
             short(&waiting.detail)
         );
     }
-    for entry in &status.pending {
+    for PendingStatus { to, pending: entry } in &status.pending {
         let mark = match (entry.held, entry.delivery) {
             (true, _) => "held",
             (false, Delivery::Now) => "now",
@@ -70,7 +70,7 @@ fn entry(status: &SessionStatus) -> String {
         let from = entry.sender.as_ref().map(|sender| format!(" from {sender}")).unwrap_or_default();
         let kind = if entry.kind == TextKind::Add { String::new() } else { format!(" {}", entry.kind) };
         let when = entry.trigger.as_ref().map(|trigger| format!(" {}", short(&trigger.sentence()))).unwrap_or_default();
-        let (to, words) = (name(&entry.to), short(&entry.text));
+        let (to, words) = (name(to), short(&entry.text));
         let _ = writeln!(text, "  {} {mark}{kind}{from}{when} for {to}: {words}", entry.id);
     }
     for rule in &status.rules {
