@@ -65,6 +65,18 @@ pub(super) fn run_line(
     Reply::ShellLine { line, outcome }
 }
 
+/// Fills in a command, whose shell lines run.
+pub(super) fn fill(handle: &Handle, call: String, sender: Option<ClientId>) -> Reply {
+    let outcome = handle.fill(&call, sender);
+    Reply::Filled { call, outcome }
+}
+
+/// Stops the shell lines of a client; what was asked for has the reply.
+pub(super) fn stop_fill(handle: &Handle, sender: Option<&ClientId>) -> Option<Reply> {
+    handle.stop_fills(|by| by.as_ref() == sender);
+    None
+}
+
 pub(super) fn stop_job(handle: &Handle, job: JobId) -> Reply {
     let accepted = Accepted::from(handle.jobs().stop(&job));
     Reply::JobStopped { job, accepted }

@@ -169,14 +169,8 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
         Request::Rules { request } => answers::rules(handle, request),
         Request::Servers { request } => answers::servers(handle, request),
         Request::Prompt { server, prompt, words } => answers::prompt(handle, server, prompt, &words),
-        Request::Fill { call } => {
-            let outcome = handle.fill(&call, sender);
-            Reply::Filled { call, outcome }
-        }
-        Request::StopFill => {
-            handle.stop_fills(|by| *by == sender);
-            return None;
-        }
+        Request::Fill { call } => answers::fill(handle, call, sender),
+        Request::StopFill => return answers::stop_fill(handle, sender.as_ref()),
         Request::SetBudget { limits } => {
             handle.budget().set_max_cost(limits.max_cost);
             handle.budget().set_max_tokens(limits.max_tokens);

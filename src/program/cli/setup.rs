@@ -1,6 +1,6 @@
 //! Makes the host's setup from a loaded start: server, model and key. Runs on the worker, after the first frame.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::program::cli::first_start::look;
@@ -25,6 +25,7 @@ use steersman_core::approval::{Approvals, Mode, ModeRefused, Policy, Rules};
 use steersman_core::control::OnExhausted;
 use steersman_core::listener::Listener;
 use steersman_core::provider::{ApiKey, ChatProvider, ChatTransport, Connector, ProviderError, Registry};
+use steersman_extensions::skill::SkillLibrary;
 use steersman_provider::{Http, HttpConnector, ModelServer, Sources, list_models, takes_images};
 use steersman_session::host::{ContextPlaces, HookSetup, Setup, StartError};
 use steersman_session::journal::Journal;
@@ -54,13 +55,9 @@ pub async fn setup(
         start.adopt(offer);
         adopted(offer, &mut roster, &mut skills);
     }
-    let mut roots = Vec::new();
     let at = (&start.places, start.cwd.as_path());
-    for plugin in plugins::trusted(start.front, at, &approvals, &mut notes, &mut left_out).await {
-        start.adopt(&plugin);
-        adopted(&plugin, &mut roster, &mut skills);
-        roots.push(plugin.root);
-    }
+    let plugins = plugins::trusted(start.front, at, &approvals, &mut notes, &mut left_out).await;
+    let roots = adopt_plugins(&mut start, plugins, &mut roster, &mut skills);
     let hooks = hooks(&mut start, offer, &approvals, &mut notes).await;
     if let Some(kept) = KeptRules::of(&start.places, &start.cwd) {
         let rules = kept.read(&mut notes);
@@ -76,13 +73,7 @@ pub async fn setup(
     }
     skills.without_commands(is_command);
     let mut bench = workbench(&start.config, &start.places, &start.cwd, &mut notes).await?;
-    // Commands run the scripts of skills, which may lie beside the workspace.
-    let holds_more = |directory: &Path| {
-        let home = start.places.home.as_deref();
-        start.cwd.starts_with(directory) || home.is_some_and(|home| home.starts_with(directory))
-    };
-    let directories = skills.skills().map(|skill| skill.directory.clone()).chain(roots);
-    bench.confinement.readable.extend(directories.filter(|directory| !holds_more(directory)));
+    bench.confinement.readable.extend(beside(&start, &skills, roots));
     // The screen falls back to the mode ask and shows that; here nobody would see it.
     if start.front == FrontEnd::Exec && start.config.mode == Mode::Auto && bench.spawner.sandbox().name().is_none() {
         return Err(StartError::Configuration(ModeRefused::NotSandboxed.to_string()));
@@ -154,6 +145,32 @@ fn hide_keys(journal: &Journal, sources: &Sources, config: &Config, more: impl I
     let keys = sources.iter().filter_map(|source| source.transport.api_key.clone());
     let web = [&config.web.brave_key, &config.web.exa_key].into_iter().flatten().cloned();
     keys.chain(more).chain(web).filter(ApiKey::is_distinctive).for_each(|key| journal.hide(key));
+}
+
+/// Returns what commands read beside the workspace: the directories of skills, whose scripts they run, and of plugins.
+fn beside(start: &Start, skills: &SkillLibrary, roots: Vec<PathBuf>) -> Vec<PathBuf> {
+    let holds_more = |directory: &Path| {
+        let home = start.places.home.as_deref();
+        start.cwd.starts_with(directory) || home.is_some_and(|home| home.starts_with(directory))
+    };
+    let directories = skills.skills().map(|skill| skill.directory.clone()).chain(roots);
+    directories.filter(|directory| !holds_more(directory)).collect()
+}
+
+/// Takes what trusted plugins bring; returns their roots, which commands read.
+fn adopt_plugins(
+    start: &mut Start,
+    plugins: Vec<ProjectOffer>,
+    roster: &mut Roster,
+    skills: &mut SkillLibrary,
+) -> Vec<PathBuf> {
+    let mut roots = Vec::new();
+    for plugin in plugins {
+        start.adopt(&plugin);
+        adopted(&plugin, roster, skills);
+        roots.push(plugin.root);
+    }
+    roots
 }
 
 /// Finds the hooks that run: those of the user, asking about them on the screen, and those of a trusted project.

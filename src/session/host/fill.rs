@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use tokio::runtime::Handle as Runtime;
 
+use crate::host::Handle;
+
 use steersman_agent::{HookAnswer, HookPoint, LoopHooks, question_event};
 use steersman_base::details::Details;
 use steersman_base::event::Event;
@@ -27,20 +29,20 @@ const TOOL: &str = "bash";
 
 /// Fills in the texts of commands.
 pub struct Fill {
-    pub(super) templates: Vec<PromptTemplate>,
+    templates: Vec<PromptTemplate>,
     /// The main agent's `bash`; `None` where it has none.
-    pub(super) tool: Option<Arc<dyn Tool>>,
-    pub(super) hooks: Option<Arc<dyn LoopHooks>>,
-    pub(super) approvals: Arc<Approvals>,
-    pub(super) jobs: Arc<dyn BackgroundJobs>,
-    pub(super) listeners: ListenerList,
-    pub(super) runtime: Runtime,
-    pub(super) running: Mutex<RunningFills>,
+    tool: Option<Arc<dyn Tool>>,
+    hooks: Option<Arc<dyn LoopHooks>>,
+    approvals: Arc<Approvals>,
+    jobs: Arc<dyn BackgroundJobs>,
+    listeners: ListenerList,
+    runtime: Runtime,
+    running: Mutex<RunningFills>,
 }
 
 /// What is being filled in, each with who asked for it.
 #[derive(Debug, Default)]
-pub(super) struct RunningFills {
+struct RunningFills {
     count: u64,
     open: Vec<(u64, Option<ClientId>, Cancellable)>,
 }
@@ -48,14 +50,31 @@ pub(super) struct RunningFills {
 /// What a call of a tool has told.
 #[derive(Debug, Default)]
 struct Told {
-    /// The exit code of the command, once it has ended.
-    code: Option<Option<i32>>,
+    /// The exit code of the command, once it has ended by itself.
+    code: Option<i32>,
 }
 
 impl Fill {
-    /// Finds the tool for shell lines among those of the main agent.
-    pub(super) fn tool_of(tools: &[Arc<dyn Tool>]) -> Option<Arc<dyn Tool>> {
-        tools.iter().find(|tool| tool.name() == TOOL).cloned()
+    /// Makes what fills in these texts, with the tools of the main agent.
+    pub(super) fn new(
+        templates: Vec<PromptTemplate>,
+        tools: &[Arc<dyn Tool>],
+        hooks: Option<Arc<dyn LoopHooks>>,
+        handle: &Handle,
+        listeners: ListenerList,
+    ) -> Self {
+        let tool = tools.iter().find(|tool| tool.name() == TOOL).cloned();
+        let (approvals, jobs) = (Arc::clone(handle.approvals()), Arc::clone(handle.jobs()));
+        Self {
+            templates,
+            tool,
+            hooks,
+            approvals,
+            jobs,
+            listeners,
+            runtime: Runtime::current(),
+            running: Mutex::default(),
+        }
     }
 
     /// Returns the text that a call of a command sends. Waits for its shell lines, and for the user where they are asked about.
@@ -133,7 +152,7 @@ impl Fill {
             cancellable: stop.clone(),
             jobs: Arc::clone(&self.jobs),
             report: Arc::new(move |report| match report {
-                ToolReport::Details(Details::Command(end)) => lock(&telling).code = Some(end.code),
+                ToolReport::Details(Details::Command(end)) => lock(&telling).code = end.code,
                 // The question is about no call of the conversation.
                 ToolReport::Approval(record) => listeners.emit(match question_event(record) {
                     Event::Question { id, question, detail, call: _, offer, rule } => {
@@ -152,7 +171,7 @@ impl Fill {
         match (outcome, code) {
             (Err(ToolError::Cancelled(_)), _) => Err("stopped".to_owned()),
             (Err(ToolError::Failed(why)), _) => Err(format!("`{shown}`: {}", beginning(&why))),
-            (Ok(output), Some(Some(0))) => Ok(output),
+            (Ok(output), Some(0)) => Ok(output),
             (Ok(output), _) => Err(format!("`{shown}` failed: {}", beginning(&output))),
         }
     }

@@ -155,16 +155,7 @@ impl Setup {
         let guards = Guards::start(Arc::clone(approvals), sandbox.map(str::to_owned), context_labels, &listeners);
 
         let templates = self.skills.templates();
-        let fill = Fill {
-            templates: templates.clone(),
-            tool: Fill::tool_of(&pools.main),
-            hooks: hooks.clone(),
-            approvals: Arc::clone(approvals),
-            jobs: Arc::clone(jobs) as _,
-            listeners: listeners.clone(),
-            runtime: tokio::runtime::Handle::current(),
-            running: std::sync::Mutex::default(),
-        };
+        let fill = Fill::new(templates.clone(), &pools.main, hooks.clone(), handle, listeners.clone());
         let prompt = filled(self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT), &root, &names);
         let Controls { interloper, cancellable, gate } = crew.main();
         let mut builder = Agent::builder(self.transport, prompt, self.connector)

@@ -15,6 +15,7 @@ use std::io::{self, Write as _};
 use crate::program::cli::args::Flags;
 use crate::program::cli::exit::Exit;
 use crate::program::cli::load::{Start, load};
+use crate::program::cli::plugins;
 use crate::program::cli::project::{FrontEnd, KeptRules, ProjectOffer, user_agents, user_library};
 use crate::program::cli::sources::registry;
 use crate::program::cli::workbench::wanted_sandbox;
@@ -111,6 +112,7 @@ fn left_out(start: &Start) -> Vec<String> {
     sentences.extend(roster.warnings().iter().chain(library.warnings()).cloned());
     let offer = start.places.project.as_deref().and_then(|root| ProjectOffer::read(root, &start.places.below));
     sentences.extend(offer.into_iter().flat_map(|offer| offer.faults));
+    plugins::known(&start.places, &start.cwd, &mut sentences);
     sentences
 }
 

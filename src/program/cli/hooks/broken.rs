@@ -53,7 +53,7 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 /// Returns the broken guards by which calls are stopped, asking on the screen about those that nobody has decided about.
-/// `brought` are those of a project and of plugins, as far as they count. Each is named in `notes`.
+/// `brought` are those of a project and of plugins, as far as they count. One line of `notes` names them all.
 pub async fn broken_guards(
     front: FrontEnd,
     search: &HookSearch<'_>,
@@ -87,11 +87,15 @@ pub async fn broken_guards(
             without.append(&mut stopping);
         }
     }
-    notes.extend(without.iter().map(|guard| format!("{}: you chose to go on without this hook", guard.fault())));
+    let together = |said: Vec<String>| (!said.is_empty()).then(|| said.join("; "));
+    let left = without.iter().map(|guard| format!("{}: you chose to go on without this hook", guard.fault())).collect();
+    notes.extend(together(left));
     let how = match front {
         FrontEnd::Screen => "fix the file and start again",
         FrontEnd::Exec => "fix the file, start steersman once and go on without it, or give --without-broken-hooks",
     };
-    notes.extend(stopping.iter().map(|guard| format!("{}: Steersman blocks {}; {how}", guard.fault(), guard.calls())));
+    let stopped =
+        stopping.iter().map(|guard| format!("{}: Steersman blocks {}", guard.fault(), guard.calls())).collect();
+    notes.extend(together(stopped).map(|line| format!("{line}; {how}")));
     stopping
 }

@@ -147,7 +147,7 @@ pub async fn trusted_of_user(
     }
     // Who said no to all of it is not told of it at each start.
     if !trusted.is_empty() || (front == FrontEnd::Screen && !unknown.is_empty()) {
-        notes.append(&mut faults);
+        notes.extend((!faults.is_empty()).then(|| faults.join("; ")));
     }
     if unknown.is_empty() {
         return trusted;

@@ -159,7 +159,7 @@ fn add_paths(named: &Value, kind: &str, paths: &mut Vec<PathBuf>, faults: &mut V
     match named {
         Value::Array(all) => all.iter().take(limits::PLUGINS_LISTED).for_each(add),
         Value::Object(all) => {
-            all.values().take(limits::PLUGINS_LISTED).for_each(|one| add(one.get("source").unwrap_or(one)))
+            all.values().take(limits::PLUGINS_LISTED).for_each(|one| add(one.get("source").unwrap_or(one)));
         }
         one => add(one),
     }

@@ -81,8 +81,18 @@ fn record_of(start: &Start) -> Result<PluginRecord, String> {
     PluginRecord::at(start.places.state.as_deref()).ok_or_else(|| "there is no state directory".to_owned())
 }
 
-fn add(start: &Start, AddArgs { source, names, all, trust }: &AddArgs) -> Result<Exit, String> {
+fn add(start: &Start, args: &AddArgs) -> Result<Exit, String> {
     let record = record_of(start)?;
+    let added = add_from(start, &record, args);
+    remove_unused(&start.places, &record)?;
+    added
+}
+
+fn add_from(
+    start: &Start,
+    record: &PluginRecord,
+    AddArgs { source, names, all, trust }: &AddArgs,
+) -> Result<Exit, String> {
     let FetchedTree { root, commit } = source::fetch(source, plugins_of(&start.places).as_deref())?;
     let source = if commit.is_some() { source.clone() } else { root.to_string_lossy().into_owned() };
     let plugin = |name: &str, root: PathBuf, list: Option<PathBuf>| AddedPlugin {
@@ -94,7 +104,7 @@ fn add(start: &Start, AddArgs { source, names, all, trust }: &AddArgs) -> Result
     };
     let Some(Marketplace { name: marketplace, plugins }) = Marketplace::read(&root)? else {
         let manifest = Manifest::read(&root, None)?;
-        return add_one(start, &record, plugin(&manifest.name, root, None), trust).map(|()| Exit::Done);
+        return add_one(start, record, &plugin(&manifest.name, root, None), trust).map(|()| Exit::Done);
     };
     let listed: Vec<&str> = plugins.iter().map(|plugin| plugin.name.as_str()).collect();
     if let Some(unknown) = names.iter().find(|name| !listed.contains(&name.as_str())) {
@@ -110,7 +120,7 @@ fn add(start: &Start, AddArgs { source, names, all, trust }: &AddArgs) -> Result
             "the marketplace {marketplace} has {} plugins; name those that you want, or --all:",
             listed.len()
         ));
-        print(&listed.iter().map(|name| format!("{name}\n")).collect::<String>());
+        print(&format!("{}\n", listed.join("\n")));
         return Ok(Exit::Usage);
     }
     let mut exit = Exit::Done;
@@ -120,7 +130,7 @@ fn add(start: &Start, AddArgs { source, names, all, trust }: &AddArgs) -> Result
             if !real.starts_with(&root) {
                 return Err("its directory leads out of the marketplace".to_owned());
             }
-            add_one(start, &record, plugin(&one.name, real, Some(root.clone())), trust)
+            add_one(start, record, &plugin(&one.name, real, Some(root.clone())), trust)
         });
         if let Err(why) = added {
             say(&format!("the plugin {} is not added: {why}", one.name));
@@ -131,8 +141,8 @@ fn add(start: &Start, AddArgs { source, names, all, trust }: &AddArgs) -> Result
 }
 
 /// Adds one plugin, and asks whether it is trusted.
-fn add_one(start: &Start, record: &PluginRecord, plugin: AddedPlugin, trust: &[String]) -> Result<(), String> {
-    let offer = ProjectOffer::read_plugin(&plugin, &start.places, &start.cwd)?;
+fn add_one(start: &Start, record: &PluginRecord, plugin: &AddedPlugin, trust: &[String]) -> Result<(), String> {
+    let offer = ProjectOffer::read_plugin(plugin, &start.places, &start.cwd)?;
     record.add(plugin.clone()).map_err(|error| error.to_string())?;
     offer.faults.iter().for_each(|fault| say(fault));
     let name = &plugin.name;
@@ -205,17 +215,25 @@ fn remove(start: &Start, name: &str) -> Result<Exit, String> {
     let plugins = record.read().map_err(|error| error.to_string())?;
     let plugin = plugins.iter().find(|plugin| plugin.name == name);
     let plugin = plugin.ok_or_else(|| format!("there is no plugin {}; steersman plugin list", visible_line(name)))?;
-    record.remove(name).map_err(|error| error.to_string())?;
+    record.remove(&plugin.name).map_err(|error| error.to_string())?;
     say(&format!("removed the plugin {name}"));
-    // Its tree goes with the last plugin of it, where it is a clone of ours.
-    let tree = plugin.list.as_ref().unwrap_or(&plugin.root);
-    let is_left = |other: &AddedPlugin| other.name != name && other.list.as_ref().unwrap_or(&other.root) == tree;
-    let data = plugins_of(&start.places).and_then(|data| data.canonicalize().ok());
-    let is_ours = plugin.commit.is_some() && data.is_some_and(|data| tree.parent() == Some(&data));
-    if is_ours && !plugins.iter().any(is_left) {
-        std::fs::remove_dir_all(tree).map_err(|error| format!("{}: {error}", tree.display()))?;
-    }
+    remove_unused(&start.places, &record)?;
     Ok(Exit::Done)
+}
+
+/// Removes the clones that no plugin is of any more.
+fn remove_unused(places: &UserDirectories, record: &PluginRecord) -> Result<(), String> {
+    let used = record.read().map_err(|error| error.to_string())?;
+    let Some(data) = plugins_of(places).and_then(|data| data.canonicalize().ok()) else { return Ok(()) };
+    for entry in data.read_dir().into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_used = used.iter().any(|plugin| plugin.root.starts_with(&path));
+        // One that is being made has a name with a dot.
+        if !is_used && !entry.file_name().to_string_lossy().starts_with('.') {
+            std::fs::remove_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the directory for clones.
@@ -248,8 +266,20 @@ fn offers(places: &UserDirectories, cwd: &Path, notes: &mut Vec<String>) -> Vec<
 
 /// Returns the plugins that the user trusts as they are; sentences about the others go to `notes`.
 pub fn known(places: &UserDirectories, cwd: &Path, notes: &mut Vec<String>) -> Vec<ProjectOffer> {
+    let mut left_out = Vec::new();
+    let offers = known_with(places, cwd, notes, &mut left_out);
+    notes.append(&mut left_out);
+    offers
+}
+
+fn known_with(
+    places: &UserDirectories,
+    cwd: &Path,
+    notes: &mut Vec<String>,
+    left_out: &mut Vec<String>,
+) -> Vec<ProjectOffer> {
     let record = TrustRecord::at(places.state.as_deref());
-    let mut trusted = offers(places, cwd, notes);
+    let mut trusted = offers(places, cwd, left_out);
     trusted.retain(|offer| {
         let is_known = record.as_ref().is_some_and(|record| record.knows(offer));
         if !is_known {
@@ -273,7 +303,7 @@ pub async fn trusted(
     left_out: &mut Vec<String>,
 ) -> Vec<ProjectOffer> {
     if front == FrontEnd::Exec {
-        return known(places, cwd, notes);
+        return known_with(places, cwd, notes, left_out);
     }
     let record = TrustRecord::at(places.state.as_deref());
     let mut trusted = Vec::new();

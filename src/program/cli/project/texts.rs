@@ -72,9 +72,8 @@ pub fn called_prompt(start: &Start, text: &str) -> Option<CalledPrompt> {
         adopted(&offer, &mut Roster::default(), &mut library);
     }
     library.without_commands(is_command);
-    PromptTemplate::called(&library.templates(), text).map(|(template, words)| match template.has_commands() {
-        true => CalledPrompt::WithCommands,
-        false => CalledPrompt::Filled(template.fill(words)),
+    PromptTemplate::called(&library.templates(), text).map(|(template, words)| {
+        if template.has_commands() { CalledPrompt::WithCommands } else { CalledPrompt::Filled(template.fill(words)) }
     })
 }
 
