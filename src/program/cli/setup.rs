@@ -63,14 +63,7 @@ pub async fn setup(
         let rules = kept.read(&mut notes);
         approvals.keep_rules_in(Arc::new(kept), rules);
     }
-    let mut caution = Caution::Project;
-    if is_everything(&start.cwd, start.places.home.as_deref()) {
-        caution = Caution::Broad;
-        notes.push(format!(
-            "this is {}: tools reach all that is in it, and searches end early; better start in a project's directory",
-            if start.cwd.parent().is_none() { "the root of the file system" } else { "your home directory" }
-        ));
-    }
+    let caution = caution(&start, &mut notes);
     skills.without_commands(is_command);
     let mut bench = workbench(&start.config, &start.places, &start.cwd, &mut notes).await?;
     bench.confinement.readable.extend(beside(&start, &skills, roots));
@@ -138,6 +131,18 @@ pub async fn setup(
         listeners,
         resumed: start.resumed,
     })
+}
+
+/// Says how broad the directory is that tools work in, with a note about one that holds nearly all files of the user.
+fn caution(start: &Start, notes: &mut Vec<String>) -> Caution {
+    if !is_everything(&start.cwd, start.places.home.as_deref()) {
+        return Caution::Project;
+    }
+    notes.push(format!(
+        "this is {}: tools reach all that is in it, and searches end early; better start in a project's directory",
+        if start.cwd.parent().is_none() { "the root of the file system" } else { "your home directory" }
+    ));
+    Caution::Broad
 }
 
 /// Keeps the keys of all servers out of the journal, with those that are named besides.
