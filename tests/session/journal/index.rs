@@ -58,6 +58,11 @@ fn write(state: &Path, title: &str) -> PathBuf {
     journal.taken_back(vec!["m3".into()], TakenBack::Removed);
     journal.on_event(&event(5, ended(1)));
     assert_eq!(journal.close(), None);
+    drop(journal);
+    // Its thread ends a moment later.
+    while files.find(header.session.as_str()).unwrap().is_written() {
+        std::thread::yield_now();
+    }
     files.path_of(&header, &TimeZone::UTC)
 }
 
