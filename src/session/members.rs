@@ -216,7 +216,9 @@ impl Members {
         } else if let Post::Notice(Notice::Returned(entries)) = post {
             // No queue takes them any more: they are the first client's.
             let mut orphans: Vec<Pending> = entries.iter().filter(|entry| self.is_orphan(entry)).cloned().collect();
-            orphans.iter_mut().for_each(|entry| entry.sender = None);
+            for entry in &mut orphans {
+                entry.sender = None;
+            }
             if let (false, Some(first)) = (orphans.is_empty(), self.find(None)) {
                 first.reply([Post::Notice(Notice::Returned(orphans))]);
             }

@@ -103,15 +103,15 @@ impl QueueLog {
         let mut others: Vec<(AgentId, Pending)> = Vec::new();
         let mut unlisted: Vec<Pending> = Vec::new();
         for (to, entry) in self.waiting.drain(..) {
-            if to != *agent {
-                others.push((to, entry));
-            } else {
+            if to == *agent {
                 if !self.listed.contains(&entry.id) {
                     unlisted.push(entry.clone());
                 } else if entries.iter().all(|listed| listed.id != entry.id) {
                     self.gone.push((to, entry.clone()));
                 }
                 before.push(entry);
+            } else {
+                others.push((to, entry));
             }
         }
         let listed = entries.iter().filter(|entry| !self.settled.contains(&entry.id)).cloned();

@@ -110,17 +110,7 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
         Request::Reset => stopped(handle, handle.request(Command::Reset)),
         Request::Queue { agent, id, act } => {
             let outcome = change(handle, &agent, &id, &act);
-            match &outcome {
-                QueueOutcome::Withdrawn(entry) => {
-                    let is_deleted = matches!(act, QueueAct::Withdraw { to: Withdrawn::Removed, .. });
-                    let why = if is_deleted { TakenBack::Removed } else { TakenBack::ToMessage };
-                    handle.keep_taken_back(vec![entry.id.clone()], why);
-                }
-                QueueOutcome::Merged(first, second) => {
-                    handle.keep_taken_back(vec![second.id.clone()], TakenBack::Merged(first.id.clone()));
-                }
-                QueueOutcome::Done | QueueOutcome::Gone | QueueOutcome::Ended | QueueOutcome::Refused(_) => {}
-            }
+            keep_change(handle, &act, &outcome);
             Reply::Queue { agent, id, act, outcome }
         }
         Request::NeverAskIfTrue => {
@@ -188,6 +178,21 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
             return None;
         }
     })
+}
+
+/// Keeps which text left its queue by a change, and why.
+fn keep_change(handle: &Handle, act: &QueueAct, outcome: &QueueOutcome) {
+    match outcome {
+        QueueOutcome::Withdrawn(entry) => {
+            let is_deleted = matches!(act, QueueAct::Withdraw { to: Withdrawn::Removed, .. });
+            let why = if is_deleted { TakenBack::Removed } else { TakenBack::ToMessage };
+            handle.keep_taken_back(vec![entry.id.clone()], why);
+        }
+        QueueOutcome::Merged(first, second) => {
+            handle.keep_taken_back(vec![second.id.clone()], TakenBack::Merged(first.id.clone()));
+        }
+        QueueOutcome::Done | QueueOutcome::Gone | QueueOutcome::Ended | QueueOutcome::Refused(_) => {}
+    }
 }
 
 /// Tells what fills the context windows, once a wish about a part is noted.

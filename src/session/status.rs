@@ -56,8 +56,7 @@ impl StatusFold {
                     Event::TurnEnded { .. } => self.calls.retain(|(agent, ..)| *agent != envelope.agent),
                     Event::ModelSwitched { to, .. } if is_main => self.model.clone_from(to),
                     Event::AgentSpawned { child, .. } => {
-                        let spawner = Some(envelope.agent.clone());
-                        self.agent(child, spawner).state = AgentState::Working;
+                        self.agent(child, Some(&envelope.agent)).state = AgentState::Working;
                     }
                     _ => {}
                 }
@@ -83,8 +82,8 @@ impl StatusFold {
         }
     }
 
-    fn agent(&mut self, id: &AgentId, parent: Option<AgentId>) -> &mut AgentStatus {
-        let place = self.place(id, parent.as_ref());
+    fn agent(&mut self, id: &AgentId, parent: Option<&AgentId>) -> &mut AgentStatus {
+        let place = self.place(id, parent);
         &mut self.agents[place]
     }
 

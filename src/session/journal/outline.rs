@@ -181,10 +181,10 @@ impl Digest {
     /// Returns this, of the beginning of a journal, with how its end says that the session stands.
     #[must_use]
     pub fn with_end(self, end: Self) -> Self {
-        let Self { draft, drafts, state, queues, turns, last, .. } = end;
+        let Self { draft, drafts, last, turns, state, queues, .. } = end;
         // Where the end tells of no turn at all, it lies within one.
         let turns = if self.has_begun { turns.max(1) } else { turns };
-        Self { draft, drafts, state, queues, turns, last, ..self }
+        Self { draft, drafts, last, turns, state, queues, ..self }
     }
 
     /// Returns what a list says of this session now.

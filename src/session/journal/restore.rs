@@ -128,7 +128,7 @@ impl Fold {
                 self.queues.converse(&agent, replaced, &messages);
                 self.agents.say(&agent, replaced, messages);
             }
-            Record::Accepted { to, entry } => self.accept(to, entry),
+            Record::Accepted { to, entry } => self.accept(&to, entry),
             Record::TakenBack { texts, why, .. } => _ = self.queues.take_back(&texts, &why),
             Record::Event(envelope) => return self.apply(envelope),
             Record::Drafts { texts } => {
@@ -155,11 +155,11 @@ impl Fold {
         Resumed { messages, agents, task_open, closing, unfinished, undone, rules, plan, numbers, ..Resumed::default() }
     }
 
-    fn accept(&mut self, to: AgentId, entry: Pending) {
+    fn accept(&mut self, to: &AgentId, entry: Pending) {
         let number = entry.id.as_str().strip_prefix('m').and_then(|number| number.parse().ok());
         self.numbers.texts = self.numbers.texts.max(number.unwrap_or(0));
-        self.drafts.retain(|draft| !was_sent(draft, &to, &entry));
-        self.queues.accept(&to, entry);
+        self.drafts.retain(|draft| !was_sent(draft, to, &entry));
+        self.queues.accept(to, entry);
     }
 
     fn apply(&mut self, envelope: Envelope) -> Option<Envelope> {
