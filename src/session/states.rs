@@ -57,7 +57,7 @@ fn or_end(ends: &[Value]) -> Vec<Vec<Value>> {
     ends.iter().map(|end| vec![end.clone()]).chain(all_ends()).collect()
 }
 
-fn of_child(event: Value) -> Value {
+fn of_child(event: &Value) -> Value {
     json!({"of": CHILD, "event": event})
 }
 
@@ -91,20 +91,20 @@ fn rows() -> Vec<Row> {
         row("main: compacting", vec![turn(), end("completed"), compacting()], or_end(&[compacted.clone(), notice()])),
         row("main: compacting", vec![turn(), round(), compacting()], or_end(&[compacted, notice()])),
         row("main: stopping", vec![compacting(), json!({"type": "cancelled"})], or_end(&[notice()])),
-        row("main: paused", vec![turn(), round(), paused(Value::Null)], or_end(&[resumed.clone()])),
-        row("waits: main", vec![turn(), round(), paused(Value::Null)], or_end(&[resumed.clone()])),
+        row("main: paused", vec![turn(), round(), paused(Value::Null)], or_end(std::slice::from_ref(&resumed))),
+        row("waits: main", vec![turn(), round(), paused(Value::Null)], or_end(std::slice::from_ref(&resumed))),
         row("main: asking", vec![turn(), call("bash"), question], or_end(&[answer])),
         row("main: out of steps", vec![turn(), json!({"type": "fallback_notice", "reason": "r"})], all_ends()),
         row("main: stopping", vec![turn(), round(), json!({"type": "cancelled"})], all_ends()),
         row(
             "file_miner 0: in tool read",
-            vec![turn(), call("agent"), spawned.clone(), of_child(turn()), of_child(call("read"))],
-            or_end(&[of_child(result("read")), of_child(end("failed")), finished("cancelled")]),
+            vec![turn(), call("agent"), spawned.clone(), of_child(&turn()), of_child(&call("read"))],
+            or_end(&[of_child(&result("read")), of_child(&end("failed")), finished("cancelled")]),
         ),
         row(
             "waits: file_miner 0",
-            vec![turn(), call("agent"), spawned, of_child(turn()), of_child(paused(Value::Null))],
-            vec![vec![of_child(resumed)], vec![of_child(end("cancelled"))], vec![finished("cancelled")]],
+            vec![turn(), call("agent"), spawned, of_child(&turn()), of_child(&paused(Value::Null))],
+            vec![vec![of_child(&resumed)], vec![of_child(&end("cancelled"))], vec![finished("cancelled")]],
         ),
         row(
             "job b1",
@@ -142,7 +142,9 @@ fn told(way: &str, events: &[Value]) -> RunState {
         _ => moments(envelopes.into_iter().map(Record::Event)).map(|moment| moment.post).collect(),
     };
     let mut run = RunState::default();
-    posts.iter().for_each(|post| take(&mut run, post));
+    for post in &posts {
+        take(&mut run, post);
+    }
     run
 }
 
@@ -156,7 +158,7 @@ fn take(run: &mut RunState, post: &Post) {
 /// Returns every state that a client shows and that is to end.
 fn shown(run: &RunState) -> Vec<String> {
     let mut states = Vec::new();
-    for node in run.agents.nodes().iter() {
+    for node in run.agents.nodes() {
         let name = if node.id.is_main() { "main" } else { node.id.as_str() };
         if node.running() {
             let tool = node.open.last().map_or_else(String::new, |call| format!(" {}", call.name));
@@ -195,9 +197,9 @@ fn nothing_is_shown_behind_the_end_of_a_turn_whatever_still_trickles_in() {
         let mut fold = StatusFold::default();
         fold.apply(&Post::Notice(Notice::Ready));
         let finished = json!({"type": "agent_finished", "child": CHILD, "outcome": "cancelled", "message": null});
-        envelopes(&[events, vec![finished]].concat())
-            .into_iter()
-            .for_each(|envelope| fold.apply(&Post::Envelope(envelope)));
+        for envelope in envelopes(&[events, vec![finished]].concat()) {
+            fold.apply(&Post::Envelope(envelope));
+        }
         let status = fold.status(Vec::new(), false, &[], BudgetStatus::default(), Vec::new());
         assert_eq!(status.state, SessionActivity::Idle, "{state}: {:?}", status.agents);
         assert!(status.agents.iter().all(|agent| agent.doing.is_empty()), "{state}: {:?}", status.agents);
@@ -208,7 +210,9 @@ fn nothing_is_shown_behind_the_end_of_a_turn_whatever_still_trickles_in() {
 fn the_status_names_the_call_that_runs_and_no_other() {
     let doing = |events: &[Value]| {
         let mut fold = StatusFold::default();
-        envelopes(events).into_iter().for_each(|envelope| fold.apply(&Post::Envelope(envelope)));
+        for envelope in envelopes(events) {
+            fold.apply(&Post::Envelope(envelope));
+        }
         let status = fold.status(Vec::new(), false, &[], BudgetStatus::default(), Vec::new());
         status.agents[0].doing.clone()
     };

@@ -9,6 +9,7 @@ use steersman::program::cli::places::UserDirectories;
 use steersman::program::cli::plugins::{AddedPlugin, Marketplace};
 use steersman::program::cli::project::{ProjectOffer, adopted};
 use steersman_agent::subagent::Roster;
+use steersman_base::protocol::PromptTemplate;
 use steersman_extensions::skill::SkillLibrary;
 use tempfile::TempDir;
 
@@ -164,7 +165,7 @@ fn names_that_are_taken_get_the_name_of_the_plugin_before_them() {
     roster
         .add(steersman_agent::subagent::PersonaSource::User("a.md".to_owned()), &AGENT.replace("You check.", "Mine."));
     adopted(&offer(&root, "kit", None), &mut roster, &mut library);
-    let names: Vec<String> = library.templates().iter().map(|template| template.command()).collect();
+    let names: Vec<String> = library.templates().iter().map(PromptTemplate::command).collect();
     assert_eq!(names, ["/ship", "/kit:help", "/kit:ship", "/skill lint", "/skill kit:lint"]);
     let agents: Vec<&str> = roster.members().iter().map(|member| member.persona.name.as_str()).collect();
     assert_eq!(agents, ["checker", "kit:checker"]);
@@ -173,7 +174,7 @@ fn names_that_are_taken_get_the_name_of_the_plugin_before_them() {
     adopted(&offer(&root, "kit", None), &mut Roster::default(), &mut alone);
     let templates = alone.templates();
     for call in ["/ship 1", "/kit:ship 1"] {
-        let called = steersman_base::protocol::PromptTemplate::called(&templates, call);
+        let called = PromptTemplate::called(&templates, call);
         assert_eq!(called.map(|(template, words)| (template.name.as_str(), words)), Some(("ship", "1")), "{call}");
     }
 }
@@ -275,36 +276,40 @@ fn brought(root: &Path, name: &str, list: Option<&Path>) -> (String, Vec<String>
     (offer.names(), offer.faults)
 }
 
-#[test]
-fn the_layouts_that_people_publish_load_and_what_does_not_is_named() {
-    let skill = |name: &str| format!("---\nname: {name}\ndescription: Does {name}.\nlicense: MIT\n---\n# {name}\n");
-    let agent = |name: &str, tools: &str| {
-        format!("---\nname: {name}\ndescription: Use PROACTIVELY.\nmodel: opus\n{tools}---\nYou are {name}.\n")
-    };
+fn skill(name: &str) -> String {
+    format!("---\nname: {name}\ndescription: Does {name}.\nlicense: MIT\n---\n# {name}\n")
+}
 
-    // Skills in a list by their paths, several plugins of one root, no manifest.
-    let one = TempDir::new().unwrap();
+fn agent(name: &str, tools: &str) -> String {
+    format!("---\nname: {name}\ndescription: Use PROACTIVELY.\nmodel: opus\n{tools}---\nYou are {name}.\n")
+}
+
+#[test]
+fn skills_that_a_list_names_by_their_paths_load_without_a_manifest() {
+    let root = TempDir::new().unwrap();
     let list = r#"{"name": "agent-skills", "owner": {"name": "o"}, "metadata": {"description": "d", "version": "1.0.0"}, "plugins": [
         {"name": "document-skills", "source": "./", "strict": false, "skills": ["./skills/xlsx", "./skills/pdf"]},
         {"name": "example-skills", "source": "./", "strict": false, "skills": ["./skills/art"]}]}"#;
-    write(one.path(), &[(".claude-plugin/marketplace.json", list), ("README.md", "x")]);
+    write(root.path(), &[(".claude-plugin/marketplace.json", list), ("README.md", "x")]);
     for name in ["xlsx", "pdf", "art"] {
         write(
-            one.path(),
+            root.path(),
             &[(&format!("skills/{name}/SKILL.md"), &skill(name)), (&format!("skills/{name}/scripts/a.py"), "1\n")],
         );
     }
-    assert_eq!(brought(one.path(), "document-skills", Some(one.path())), ("2 skills".to_owned(), vec![]));
-    assert_eq!(brought(one.path(), "example-skills", Some(one.path())), ("1 skill".to_owned(), vec![]));
+    assert_eq!(brought(root.path(), "document-skills", Some(root.path())), ("2 skills".to_owned(), vec![]));
+    assert_eq!(brought(root.path(), "example-skills", Some(root.path())), ("1 skill".to_owned(), vec![]));
+}
 
-    // A directory for each plugin, with manifests of its own or none, agents and commands by their usual places.
-    let two = TempDir::new().unwrap();
+#[test]
+fn plugins_with_a_directory_each_bring_what_lies_in_the_usual_places() {
+    let root = TempDir::new().unwrap();
     let list = r#"{"name": "workflows", "owner": {"name": "o"}, "plugins": [
         {"name": "backend", "source": "./plugins/backend", "version": "1.2.0", "author": {"name": "a"}, "category": "x", "strict": false},
         {"name": "ops", "source": "./plugins/ops", "agents": ["./agents/ops.md"], "commands": ["./commands/run.md", "./commands/gone.md"], "strict": false}]}"#;
     let (api, ops) = (agent("api", ""), agent("ops", "tools: Read, Grep, Bash\n"));
     write(
-        two.path(),
+        root.path(),
         &[
             (".claude-plugin/marketplace.json", list),
             ("plugins/backend/agents/api.md", &api),
@@ -315,18 +320,20 @@ fn the_layouts_that_people_publish_load_and_what_does_not_is_named() {
             ("plugins/ops/commands/run.md", "---\nmodel: haiku\n---\nRun."),
         ],
     );
-    let backend = two.path().join("plugins/backend");
-    assert_eq!(brought(&backend, "backend", Some(two.path())), ("1 persona, 1 skill, 1 command".to_owned(), vec![]));
-    let (names, faults) = brought(&two.path().join("plugins/ops"), "ops", Some(two.path()));
+    let backend = root.path().join("plugins/backend");
+    assert_eq!(brought(&backend, "backend", Some(root.path())), ("1 persona, 1 skill, 1 command".to_owned(), vec![]));
+    let (names, faults) = brought(&root.path().join("plugins/ops"), "ops", Some(root.path()));
     assert_eq!(names, "1 persona, 1 command");
     assert!(faults.len() == 1 && faults[0].contains("plugin ops: commands/gone.md: is left out"), "{faults:?}");
+}
 
-    // A plugin that is its own list, with a session hook behind a wrapper.
-    let three = TempDir::new().unwrap();
+#[test]
+fn a_plugin_that_is_its_own_list_brings_a_hook_behind_a_wrapper() {
+    let root = TempDir::new().unwrap();
     let hooks = r#"{"hooks": {"SessionStart": [{"matcher": "startup|resume|clear|compact", "hooks": [
         {"type": "command", "command": "\"${CLAUDE_PLUGIN_ROOT}/hooks/run-hook.cmd\" session-start.sh"}]}]}}"#;
     write(
-        three.path(),
+        root.path(),
         &[
             (
                 ".claude-plugin/marketplace.json",
@@ -346,21 +353,23 @@ fn the_layouts_that_people_publish_load_and_what_does_not_is_named() {
         ],
     );
     assert_eq!(
-        brought(three.path(), "powers", Some(three.path())),
+        brought(root.path(), "powers", Some(root.path())),
         ("1 persona, 1 skill, 1 command, 1 hook".to_owned(), vec![])
     );
-    assert!(offer(three.path(), "powers", None).detail().contains("exec sh"), "a script that a hook runs is shown");
-    let listed = Marketplace::read(three.path()).unwrap().unwrap();
+    assert!(offer(root.path(), "powers", None).detail().contains("exec sh"), "a script that a hook runs is shown");
+    let listed = Marketplace::read(root.path()).unwrap().unwrap();
     assert_eq!(listed.plugins.len(), 1);
+}
 
-    // Servers and hooks in the manifest, servers without the member around them, and what is not used here.
-    let four = TempDir::new().unwrap();
+#[test]
+fn servers_and_hooks_of_a_manifest_load_and_what_is_not_used_is_named() {
+    let root = TempDir::new().unwrap();
     let manifest = r#"{"name": "tools", "mcpServers": {"db": {"command": "${CLAUDE_PLUGIN_ROOT}/db.sh", "args": ["--x"]}},
         "hooks": {"PostToolUse": [{"matcher": "Write|Edit", "hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/fmt.sh"}]}],
                   "Strange": [{"hooks": [{"type": "command", "command": "x"}]}]},
         "lspServers": {"go": {"command": "gopls"}}, "commands": "./extra"}"#;
     write(
-        four.path(),
+        root.path(),
         &[
             (".claude-plugin/plugin.json", manifest),
             (
@@ -373,23 +382,25 @@ fn the_layouts_that_people_publish_load_and_what_does_not_is_named() {
             ("output-styles/a.md", "x"),
         ],
     );
-    let (names, faults) = brought(four.path(), "tools", None);
+    let (names, faults) = brought(root.path(), "tools", None);
     assert_eq!(names, "2 MCP servers, 1 command, 1 hook");
     for named in
         ["lspServers (not used here)", "output-styles (not used here)", "the server old is left out", "Strange"]
     {
         assert!(faults.iter().any(|fault| fault.contains(named)), "{named}: {faults:#?}");
     }
-    let detail = offer(four.path(), "tools", None).detail();
+    let detail = offer(root.path(), "tools", None).detail();
     assert!(detail.contains("an MCP server 'db'") && detail.contains("CLAUDE_PLUGIN_ROOT = "), "{detail}");
+}
 
-    // Hooks as scripts of uv in a project's settings, and commands of another kit in the project.
-    let five = TempDir::new().unwrap();
+#[test]
+fn hooks_of_a_projects_settings_and_commands_of_another_kit_load() {
+    let root = TempDir::new().unwrap();
     let settings = r#"{"hooks": {"PreToolUse": [{"matcher": "", "hooks": [{"type": "command", "command": "uv run .claude/hooks/pre_tool_use.py"}]}],
         "Stop": [{"hooks": [{"type": "command", "command": "uv run .claude/hooks/stop.py --chat"}]}],
         "SubagentStop": [{"hooks": [{"type": "command", "command": "uv run .claude/hooks/subagent_stop.py"}]}]}}"#;
     write(
-        five.path(),
+        root.path(),
         &[
             (".claude/settings.json", settings),
             (".claude/hooks/pre_tool_use.py", "#!/usr/bin/env -S uv run --script\n"),
@@ -402,7 +413,7 @@ fn the_layouts_that_people_publish_load_and_what_does_not_is_named() {
             (".claude/agents/team/meta.md", &agent("meta", "color: cyan\n")),
         ],
     );
-    let offer = ProjectOffer::read(&five.path().canonicalize().unwrap(), &[]).unwrap();
+    let offer = ProjectOffer::read(&root.path().canonicalize().unwrap(), &[]).unwrap();
     assert_eq!(offer.names(), "1 persona, 1 command, 3 hooks");
     assert_eq!(offer.faults, [""; 0]);
     assert_eq!(offer.texts.commands[0].1.name, "speckit.specify");

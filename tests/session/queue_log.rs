@@ -63,9 +63,9 @@ impl Life {
         self.event(of, Event::Pending { entries });
     }
 
-    fn accept(&mut self, of: usize, text: String) -> MessageId {
+    fn accept(&mut self, of: usize, text: &str) -> MessageId {
         self.number += 1;
-        let entry = entry(&format!("m{}", self.number), &text);
+        let entry = entry(&format!("m{}", self.number), text);
         self.texts.retain(|known| known.place != Place::Back || known.entry.text != text);
         self.texts.push(Text { agent: of, entry: entry.clone(), place: Place::Waiting });
         self.record(Record::Accepted { to: agent(of), entry: entry.clone() });
@@ -126,7 +126,7 @@ impl Life {
             // A text, with its list behind it or not yet.
             0 | 1 => {
                 let text = format!("text {} of {of}.", self.number + 1);
-                self.accept(of, text);
+                self.accept(of, &text);
                 if what == 1 {
                     self.list(of);
                 }
@@ -169,7 +169,7 @@ impl Life {
                     };
                     self.record(Record::Drafts { texts: vec![draft] });
                 } else {
-                    self.accept(of, entry.message.text);
+                    self.accept(of, &entry.text);
                 }
                 self.list(of);
             }

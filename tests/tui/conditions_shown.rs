@@ -22,7 +22,7 @@ fn waiting(stage: &Stage) -> Vec<(String, String)> {
     let queue = stage.handle.interloper().peek();
     queue
         .into_iter()
-        .map(|entry| (entry.text.clone(), entry.trigger.as_ref().map(|it| it.to_string()).unwrap_or_default()))
+        .map(|entry| (entry.text.clone(), entry.trigger.as_ref().map(ToString::to_string).unwrap_or_default()))
         .collect()
 }
 

@@ -125,7 +125,7 @@ fn creating(files: &SessionFiles, header: &Header) -> (PathBuf, Opening) {
 /// Returns a name that no session has yet.
 fn unused(files: &SessionFiles, id: Option<&SessionId>) -> Result<Option<SessionId>, String> {
     let Some(id) = id else { return Ok(None) };
-    let saved = files.list().map_err(unlisted)?;
+    let saved = files.list().map_err(|error| unlisted(&error))?;
     if saved.iter().any(|file| file.session == *id) {
         return Err(format!("there is a session {id} already: --resume {id} goes on with it"));
     }
@@ -239,7 +239,7 @@ fn last_used(files: &SessionFiles, cwd: &Path, front: FrontEnd) -> Result<Sessio
     let mut index = SessionIndex::of(files);
     let (mut begun, mut any) = (None, None);
     let mut found = None;
-    for file in files.list().map_err(unlisted)? {
+    for file in files.list().map_err(|error| unlisted(&error))? {
         let Some(digest) = digest_here(&mut index, &file, cwd) else { continue };
         if digest.has_begun && (front == FrontEnd::Exec || digest.is_attended()) {
             found = Some(file);
@@ -260,7 +260,7 @@ fn digest_here(index: &mut SessionIndex, file: &SessionFile, cwd: &Path) -> Opti
     index.get(file).ok().map(|known| known.digest).filter(|digest| digest.imported.is_none())
 }
 
-fn unlisted(error: io::Error) -> String {
+fn unlisted(error: &io::Error) -> String {
     format!("cannot list the sessions: {error}")
 }
 

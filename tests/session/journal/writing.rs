@@ -274,7 +274,9 @@ fn what_goes_on_has_the_keys_again_that_this_process_has_and_the_others_are_name
     let (one, other) = ("sk-canary-0123456789", "ghp_4711abcdef0815");
     let disk = Disk::default();
     let journal = journal(&disk);
-    [one, other].into_iter().for_each(|key| journal.hide(ApiKey::new(key)));
+    for key in [one, other] {
+        journal.hide(ApiKey::new(key));
+    }
     let texts = [
         format!("{one} and {other}, {one}"),
         format!("cut: {}…", &one[..10]),
@@ -289,7 +291,9 @@ fn what_goes_on_has_the_keys_again_that_this_process_has_and_the_others_are_name
 
     let resumed = |keys: &[&str]| {
         let later = self::journal(&Disk::default());
-        keys.iter().for_each(|key| later.hide(ApiKey::new(*key)));
+        for key in keys {
+            later.hide(ApiKey::new(*key));
+        }
         let earlier = restore(disk.reading().records);
         later.revealing(Box::new(earlier)).resumed()
     };

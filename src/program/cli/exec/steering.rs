@@ -192,7 +192,8 @@ impl<'a> ExecRun<'a> {
     /// Sends a text to whom it names, else to the main agent.
     fn send_to_named(&mut self, message: UserText) {
         let Addressed { target, text } = target::parse(&message.text, &self.progress.named());
-        let message = UserText { text: text.to_owned(), ..message.clone() };
+        let text = text.to_owned();
+        let message = UserText { text, ..message };
         match target {
             Target::Unnamed => match named(&message.text) {
                 Some(name) => {
