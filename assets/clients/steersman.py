@@ -238,7 +238,7 @@ JobStart = TypedDict("JobStart", {"id": "JobId", "command": str, "owner": "JobOw
 JobEnding = Literal["itself", "stopped", "timed_out", "failed", "interrupted"]
 JobEnd = TypedDict("JobEnd", {"id": "JobId", "ending": "JobEnding", "message": Union[str, None], "end": "CommandEnd", "output": str, "elapsed_ms": int, "notes": List[str]}, total=False)
 SendInputLine = TypedDict("SendInputLine", {"id": Any, "type": Literal["send"], "text": str, "delivery": "Delivery", "kind": "TextKind", "scope": "RuleScope", "when": Union["Condition", None], "every": Union["Condition", None], "agent": "AgentId", "images": List[str]}, total=False)
-AnswerInputLine = TypedDict("AnswerInputLine", {"id": Any, "type": Literal["answer"], "question": int, "answer": "InputAnswer", "reason": Union[str, None]}, total=False)
+AnswerInputLine = TypedDict("AnswerInputLine", {"id": Any, "type": Literal["answer"], "question": int, "answer": "InputAnswer", "reason": Union[str, None], "arguments": Union[Dict[str, Any], None]}, total=False)
 WithdrawInputLine = TypedDict("WithdrawInputLine", {"id": Any, "type": Literal["withdraw"], "message": "MessageId", "agent": "AgentId"}, total=False)
 EditInputLine = TypedDict("EditInputLine", {"id": Any, "type": Literal["edit"], "message": "MessageId", "text": str, "delivery": Union["Delivery", None], "kind": Union["TextKind", None], "when": Union["Condition", None], "every": Union["Condition", None], "agent": "AgentId"}, total=False)
 RuleInputLine = TypedDict("RuleInputLine", {"id": Any, "type": Literal["rule"], "rule": "MessageId", "text": Union[str, None], "scope": Union["RuleScope", None], "withdraw": bool}, total=False)
@@ -269,7 +269,7 @@ UnsentText = TypedDict("UnsentText", {"id": "MessageId", "text": str, "delivery"
 TurnFault = TypedDict("TurnFault", {"kind": "TurnFaultKind", "status": Union[int, None], "retryable": bool}, total=False)
 TurnFaultKind = Literal["unreachable", "authentication", "rate_limit", "quota", "context", "request", "server", "configuration", "budget", "steps", "rounds", "hook", "internal"]
 PermissionQuestion = TypedDict("PermissionQuestion", {"session": Union[str, None], "agent": "AgentId", "call": Union["CallId", None], "number": int, "kind": str, "directory": Union[str, None], "reason": Union[str, None], "text": str, "subject": Any, "detail": Union[str, None], "offer": Union[str, None], "rule": Union[str, None]}, total=False)
-PermissionAnswer = TypedDict("PermissionAnswer", {"answer": "InputAnswer", "reason": Union[str, None]}, total=False)
+PermissionAnswer = TypedDict("PermissionAnswer", {"answer": "InputAnswer", "reason": Union[str, None], "arguments": Union[Dict[str, Any], None]}, total=False)
 CallError = TypedDict("CallError", {"kind": "CallFault"})
 ChangedFile = TypedDict("ChangedFile", {"path": str, "created": Union[bool, None], "added": Union[int, None], "removed": Union[int, None]}, total=False)
 

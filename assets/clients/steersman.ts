@@ -256,7 +256,7 @@ export type JobEnding = "itself" | "stopped" | "timed_out" | "failed" | "interru
 export type JobEnd = { id: JobId; ending: JobEnding; message?: string | null; end: CommandEnd; output?: string; elapsed_ms: number; notes?: string[] };
 export type InputLine =
   | { id?: unknown; type: "send"; text: string; delivery?: Delivery; kind?: TextKind; scope?: RuleScope; when?: Condition | null; every?: Condition | null; agent?: AgentId; images?: string[] }
-  | { id?: unknown; type: "answer"; question: number; answer: InputAnswer; reason?: string | null }
+  | { id?: unknown; type: "answer"; question: number; answer: InputAnswer; reason?: string | null; arguments?: Record<string, unknown> | null }
   | { id?: unknown; type: "withdraw"; message: MessageId; agent?: AgentId }
   | { id?: unknown; type: "edit"; message: MessageId; text: string; delivery?: Delivery | null; kind?: TextKind | null; when?: Condition | null; every?: Condition | null; agent?: AgentId }
   | { id?: unknown; type: "rule"; rule: MessageId; text?: string | null; scope?: RuleScope | null; withdraw?: boolean }
@@ -286,7 +286,7 @@ export type UnsentText = { id: MessageId; text: string; delivery: Delivery; kind
 export type TurnFault = { kind: TurnFaultKind; status?: number | null; retryable: boolean };
 export type TurnFaultKind = "unreachable" | "authentication" | "rate_limit" | "quota" | "context" | "request" | "server" | "configuration" | "budget" | "steps" | "rounds" | "hook" | "internal";
 export type PermissionQuestion = { session?: string | null; agent: AgentId; call?: CallId | null; number: number; kind: string; directory?: string | null; reason?: string | null; text: string; subject: unknown; detail?: string | null; offer?: string | null; rule?: string | null };
-export type PermissionAnswer = { answer: InputAnswer; reason?: string | null };
+export type PermissionAnswer = { answer: InputAnswer; reason?: string | null; arguments?: Record<string, unknown> | null };
 export type CallError = { kind: CallFault };
 export type ChangedFile = { path: string; created?: boolean | null; added?: number | null; removed?: number | null };
 

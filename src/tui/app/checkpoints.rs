@@ -63,17 +63,28 @@ impl Checkpoints {
         Self { every: (steps / MOST).max(STEPS), list: Vec::new(), near: Vec::new(), bytes: 0 }
     }
 
-    /// Keeps the screen at a position on the way to another one, if that is to be.
-    pub fn pass(&mut self, position: usize, target: usize, app: &mut App) {
-        if position.is_multiple_of(self.every) && self.list.last().is_none_or(|last| last.position < position) {
+    /// Tells whether the screen is to be kept at a position on the way to another one.
+    pub fn is_due(&self, position: usize, target: usize) -> bool {
+        self.is_stage(position) || self.is_near(position, target)
+    }
+
+    fn is_stage(&self, position: usize) -> bool {
+        position.is_multiple_of(self.every) && self.list.last().is_none_or(|last| last.position < position)
+    }
+
+    fn is_near(&self, position: usize, target: usize) -> bool {
+        position + STEPS == target && self.before(position).is_none_or(|kept| kept.position + STEPS < position)
+    }
+
+    /// Keeps the screen at a position where that is due; its transcripts are settled before.
+    pub fn keep(&mut self, position: usize, app: &App) {
+        if self.is_stage(position) {
             self.list.push(Checkpoint::of(position, app));
             self.bytes += self.list.last().map_or(0, |kept| kept.bytes);
             while self.bytes > MOST_BYTES && self.list.len() > FEWEST {
                 self.thin();
             }
-        } else if position + STEPS == target
-            && self.before(position).is_none_or(|kept| kept.position + STEPS < position)
-        {
+        } else {
             if self.near.len() >= NEAR {
                 self.near.remove(0);
             }
@@ -97,8 +108,7 @@ impl Checkpoints {
 }
 
 impl Checkpoint {
-    fn of(position: usize, app: &mut App) -> Self {
-        app.transcripts.settle();
+    fn of(position: usize, app: &App) -> Self {
         let agents = app.facts.run.agents.nodes().len();
         let of_an_agent = mem::size_of::<AgentNode>() + mem::size_of::<Reader>() + AGENT;
         let receipts = app.facts.run.receipts.list().len();

@@ -371,7 +371,11 @@ fn restore(fresh: &mut App, kept: &Checkpoint) -> usize {
 /// Keeps the screen at a position on the way to another one, where it is to be kept.
 fn pass(app: &mut App, position: usize, target: usize) {
     let Some(mut replay) = app.replay.take() else { return };
-    replay.checkpoints.pass(position, target, app);
+    if replay.checkpoints.is_due(position, target) {
+        // So that its copies share the cells.
+        app.transcripts.settle();
+        replay.checkpoints.keep(position, app);
+    }
     app.replay = Some(replay);
 }
 
