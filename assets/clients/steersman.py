@@ -205,7 +205,7 @@ StepState = Literal["pending", "running", "done", "struck_out"]
 PlanChanged = TypedDict("PlanChanged", {"version": int, "by": "PlanAuthor", "sender": Union["ClientId", None], "summary": str, "plan": "Plan", "known": Union["Plan", None]}, total=False)
 PlanNews = Literal["changed", "mode_on", "mode_off"]
 PlanNotified = TypedDict("PlanNotified", {"news": "PlanNews", "version": int, "summary": str})
-Pending = TypedDict("Pending", {"id": "MessageId", "text": str, "delivery": "Delivery", "kind": "TextKind", "scope": "RuleScope", "held": bool, "stale": bool, "at": str, "during": Union["SentDuring", None], "sender": Union["ClientId", None], "trigger": Union["Trigger", None], "waits_since": Union[str, None], "met": Union["Trigger", None], "images": List["ImageFacts"]}, total=False)
+Pending = TypedDict("Pending", {"id": "MessageId", "text": str, "delivery": "Delivery", "kind": "TextKind", "scope": "RuleScope", "trigger": Union["Trigger", None], "sender": Union["ClientId", None], "images": List["ImageFacts"], "held": bool, "stale": bool, "at": str, "during": Union["SentDuring", None], "waits_since": Union[str, None], "met": Union["Trigger", None]}, total=False)
 Delivery = Literal["steer", "follow_up", "now"]
 SentDuring = TypedDict("SentDuring", {"calls": int, "tool": Union[str, None]}, total=False)
 ToolCall = TypedDict("ToolCall", {"id": "CallId", "name": str, "arguments": "Arguments"})

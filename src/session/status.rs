@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use steersman_base::event::{Event, Pending, add_known};
+use steersman_base::event::{Event, Pending, UserText, add_known};
 use steersman_base::id::{AgentId, CallId, ClientId};
 use steersman_base::protocol::{
     AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, Post, SessionActivity,
@@ -134,17 +134,16 @@ impl StatusFold {
         }
         let pending: Vec<PendingStatus> = queues.into_iter().flat_map(|(to, queue)| entries(to, queue)).collect();
         let works = agents.iter().any(|agent| agent.state == AgentState::Working);
-        let is_ready = |entry: &Pending| entry.kind.asks_for_work() && entry.trigger.is_none();
-        let asks = |entry: &&PendingStatus| entry.pending.held || paused && !works && is_ready(&entry.pending);
+        let is_ready = |message: &UserText| message.kind.asks_for_work() && message.trigger.is_none();
+        let asks = |entry: &&PendingStatus| entry.held || paused && !works && is_ready(&entry.message);
         for entry in pending.iter().filter(asks) {
-            let question =
-                if entry.pending.held { "Does this text still hold?" } else { "Is this text still to be sent?" };
+            let question = if entry.held { "Does this text still hold?" } else { "Is this text still to be sent?" };
             waiting.push(WaitingStatus {
                 agent: entry.to.clone(),
                 kind: WaitingFor::Confirmation,
                 id: None,
                 question: question.to_owned(),
-                detail: entry.pending.text.clone(),
+                detail: entry.message.text.clone(),
             });
         }
         let state = match (self.is_broken, works, waiting.is_empty()) {
@@ -220,9 +219,9 @@ fn question(open: &ApprovalRequest) -> WaitingStatus {
 }
 
 fn entries(to: AgentId, queue: Vec<Pending>) -> impl Iterator<Item = PendingStatus> {
-    queue.into_iter().map(move |entry| {
-        let message = entry.message.without_images();
-        PendingStatus { to: to.clone(), pending: Pending { message, ..entry } }
+    queue.into_iter().map(move |Pending { id, message, held, .. }| {
+        let message = message.without_images();
+        PendingStatus { to: to.clone(), id, message, held }
     })
 }
 

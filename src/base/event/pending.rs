@@ -9,7 +9,7 @@ use super::UserText;
 use crate::id::MessageId;
 use crate::steering::{Condition, SentDuring, Trigger};
 
-/// A message that waits for delivery. The fields of what the user sent can be read from it directly.
+/// A message that waits for delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pending {
@@ -55,6 +55,7 @@ impl Pending {
     }
 }
 
+/// The fields of what the user sent can be read from it directly.
 impl Deref for Pending {
     type Target = UserText;
 

@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Pending;
-use crate::id::{AgentId, ClientId};
+use crate::event::UserText;
+use crate::id::{AgentId, ClientId, MessageId};
 use crate::protocol::BudgetStatus;
 use crate::steering::Rule;
 
@@ -122,7 +122,11 @@ pub enum WaitingFor {
 pub struct PendingStatus {
     /// The agent that it is for.
     pub to: AgentId,
-    /// What waits, without its images.
+    /// Its ID.
+    pub id: MessageId,
+    /// What the user sent, without its images.
     #[serde(flatten)]
-    pub pending: Pending,
+    pub message: UserText,
+    /// Whether it is held back until a person confirms it, or while it is edited.
+    pub held: bool,
 }

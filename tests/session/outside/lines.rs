@@ -18,7 +18,7 @@ fn the_lines_of_a_conversation_are_these() {
     let answer = raw.call(2, "request", &json!({"type": "inject", "to": "", "text": "text", "delivery": "steer"}));
     insta::assert_snapshot!(
         answer,
-        @r#"{"jsonrpc":"2.0","id":2,"result":{"reply":{"injected":{"to":"","text":"text","delivery":"steer","kind":"add","outcome":{"Ok":"m1"}}}}}"#
+        @r#"{"jsonrpc":"2.0","id":2,"result":{"reply":{"injected":{"to":"","text":"text","delivery":"steer","kind":"add","sender":"story 1","outcome":{"Ok":"m1"}}}}}"#
     );
     let queues = raw.wait_for(|post| post["queues"]["queues"][0][1][0]["id"] == "m1");
     assert_eq!(queues["queues"]["queues"][0][1][0]["sender"], "story 1", "{queues}");

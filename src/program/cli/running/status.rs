@@ -60,18 +60,19 @@ fn entry(status: &SessionStatus) -> String {
             short(&waiting.detail)
         );
     }
-    for PendingStatus { to, pending: entry } in &status.pending {
-        let mark = match (entry.held, entry.delivery) {
+    for PendingStatus { to, id, message, held } in &status.pending {
+        let mark = match (held, message.delivery) {
             (true, _) => "held",
             (false, Delivery::Now) => "now",
             (false, Delivery::Steer) => "pending",
             (false, Delivery::FollowUp) => "follow-up",
         };
-        let from = entry.sender.as_ref().map(|sender| format!(" from {sender}")).unwrap_or_default();
-        let kind = if entry.kind == TextKind::Add { String::new() } else { format!(" {}", entry.kind) };
-        let when = entry.trigger.as_ref().map(|trigger| format!(" {}", short(&trigger.sentence()))).unwrap_or_default();
-        let (to, words) = (name(to), short(&entry.text));
-        let _ = writeln!(text, "  {} {mark}{kind}{from}{when} for {to}: {words}", entry.id);
+        let from = message.sender.as_ref().map(|sender| format!(" from {sender}")).unwrap_or_default();
+        let kind = if message.kind == TextKind::Add { String::new() } else { format!(" {}", message.kind) };
+        let when =
+            message.trigger.as_ref().map(|trigger| format!(" {}", short(&trigger.sentence()))).unwrap_or_default();
+        let (to, words) = (name(to), short(&message.text));
+        let _ = writeln!(text, "  {} {mark}{kind}{from}{when} for {to}: {words}", id);
     }
     for rule in &status.rules {
         let _ = writeln!(text, "  {} rule {}: {}", rule.id, rule_scope_words(rule), short(&rule.text));
