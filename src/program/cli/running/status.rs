@@ -72,7 +72,7 @@ fn entry(status: &SessionStatus) -> String {
         let when =
             message.trigger.as_ref().map(|trigger| format!(" {}", short(&trigger.sentence()))).unwrap_or_default();
         let (to, words) = (name(to), short(&message.text));
-        let _ = writeln!(text, "  {} {mark}{kind}{from}{when} for {to}: {words}", id);
+        let _ = writeln!(text, "  {id} {mark}{kind}{from}{when} for {to}: {words}");
     }
     for rule in &status.rules {
         let _ = writeln!(text, "  {} rule {}: {}", rule.id, rule_scope_words(rule), short(&rule.text));
