@@ -78,7 +78,7 @@ impl QueueLog {
         delivering.chain(queued).chain(self.returned).collect()
     }
 
-    /// Takes a text that a queue has accepted; tells whether it waits there from now on.
+    /// Records a text that a queue has accepted; returns whether it waits there from now on.
     pub fn accept(&mut self, to: &AgentId, entry: Pending) -> bool {
         self.returned.retain(|returned| returned.text != entry.text);
         self.gone.retain(|(_, gone)| gone.id == entry.id || gone.text != entry.text);
@@ -94,7 +94,7 @@ impl QueueLog {
         is_new
     }
 
-    /// Takes the whole queue of an agent; tells whether that is news. A text that no list has shown yet may have come behind
+    /// Records the whole queue of an agent; returns whether that changed anything. A text that no list has shown yet may have come behind
     /// this one was made.
     pub fn list(&mut self, agent: &AgentId, entries: &[Pending]) -> bool {
         let new = entries.iter().map(|entry| &entry.id).filter(|id| !self.settled.contains(*id));
@@ -122,9 +122,9 @@ impl QueueLog {
         is_news
     }
 
-    /// Takes that a text enters the conversation of an agent: its message follows, but that of a rule, which holds from here
-    /// on. Returns it if it waited.
-    pub fn enter(&mut self, agent: &AgentId, id: &MessageId, kind: TextKind) -> Option<Pending> {
+    /// Records that a text enters the conversation of an agent: its message follows, but not that of a rule, which holds from
+    /// here on. Returns the text if it waited.
+    pub fn deliver(&mut self, agent: &AgentId, id: &MessageId, kind: TextKind) -> Option<Pending> {
         let entry = self.settle(id);
         if kind != TextKind::Rule {
             self.delivering.push(Delivering { to: agent.clone(), id: id.clone(), entry: entry.clone() });
@@ -148,13 +148,13 @@ impl QueueLog {
         found(&self.gone).map(|place| self.gone.remove(place).1)
     }
 
-    /// Takes messages of an agent's conversation: the texts among them are delivered.
-    pub fn converse(&mut self, agent: &AgentId, replaced: bool, messages: &[Message]) {
+    /// Records messages of an agent's conversation: the texts among them are delivered.
+    pub fn add_messages(&mut self, agent: &AgentId, replaced: bool, messages: &[Message]) {
         self.delivering
             .retain(|text| text.to != *agent || !(replaced || messages.iter().any(|message| is_of(message, &text.id))));
     }
 
-    /// Takes which texts are the user's again; returns them with their agents, as far as they waited. What went into the
+    /// Records which texts are the user's again; returns them with their agents, as far as they waited. What went into the
     /// message comes back once, if that was not kept any more; what was joined to another is in that.
     pub fn take_back(&mut self, texts: &[MessageId], why: &TakenBack) -> Vec<(AgentId, Pending)> {
         let known = |id: &MessageId| self.waiting.iter().chain(&self.gone).find(|(_, entry)| entry.id == *id).cloned();
@@ -182,25 +182,25 @@ impl QueueLog {
         taken
     }
 
-    /// Takes texts that are the user's again because their agent was stopped or has ended; tells whether any waited.
+    /// Records texts that are the user's again because their agent was stopped or has ended; tells whether any waited.
     pub fn give_back(&mut self, entries: &[Pending]) -> bool {
         let waited = entries.iter().filter(|entry| self.settle(&entry.id).is_some()).count();
         self.returned.extend(entries.iter().cloned());
         waited > 0
     }
 
-    /// Takes that a turn of the main agent begins: the run went on, and whoever took texts back has them.
+    /// Records the start of a turn of the main agent: the run went on, and whoever took texts back has them.
     pub fn begin_turn(&mut self) {
         self.gone.clear();
     }
 
-    /// Takes that a program begins to write: the run before it ended, and this one goes on with what that had left.
+    /// Records that a program begins to write: the run before it ended, and this one goes on with what that had left.
     pub fn begin_run(&mut self) {
         self.waiting.append(&mut self.gone);
     }
 
-    /// Takes what the user is writing: what was given back is in the message again, unless that says something else by now.
-    pub fn write(&mut self, drafts: &[DraftText]) {
+    /// Records what the user is writing: what was given back is in the message again.
+    pub fn set_drafts(&mut self, drafts: &[DraftText]) {
         let is_written = |entry: &Pending| drafts.iter().any(|draft| draft.text.contains(&entry.text));
         self.returned.retain(|returned| !is_written(returned));
         self.gone.retain(|(_, gone)| !is_written(gone));

@@ -56,6 +56,15 @@ impl Tool for Works {
 type Places = Arc<Mutex<Vec<Option<PathBuf>>>>;
 type Then = fn(Gate) -> BoxFuture<'static, Result<String, ToolError>>;
 
+/// Waits at the gate.
+const WAITS_AT_GATE: Then = |gate| {
+    async move {
+        gate.pass().await;
+        Ok("done".to_owned())
+    }
+    .boxed()
+};
+
 fn works(then: Then, gate: &Gate) -> (Arc<dyn Tool>, Places) {
     let places = Arc::new(Mutex::default());
     let tool = Works {
@@ -78,18 +87,11 @@ fn temporary(name: &str) -> Persona {
 async fn a_temporary_workspace_goes_with_its_child_however_it_ends() {
     let fine: Then = |_| async { Ok("done".to_owned()) }.boxed();
     let breaks: Then = |_| async { panic!("a bug of the tool") }.boxed();
-    let waits: Then = |gate| {
-        async move {
-            gate.pass().await;
-            Ok("done".to_owned())
-        }
-        .boxed()
-    };
     let endings = [
         ("ok", fine, Some(Played::text("Gold."))),
         ("failed", fine, Some(Played::error(ProviderError::CutOff))),
         ("tool panicked", breaks, Some(Played::text("Broken."))),
-        ("cancelled", waits, None),
+        ("cancelled", WAITS_AT_GATE, None),
     ];
     for (ending, then, answer) in endings {
         let gate = Gate::new();
@@ -207,14 +209,7 @@ async fn the_exit_deletes_the_directory_of_a_child_that_still_runs() {
     let gate = Gate::new();
     let rig = Rig::new([spawns(&[("c1", "digger", "Dig.")])]);
     rig.model.route(&child("digger"), [calls(&[("k1", "works")])]);
-    let waits: Then = |gate| {
-        async move {
-            gate.pass().await;
-            Ok("done".to_owned())
-        }
-        .boxed()
-    };
-    let (tool_works, places) = works(waits, &gate);
+    let (tool_works, places) = works(WAITS_AT_GATE, &gate);
     let agent = parent(&rig, [tool_works, tool("plain", "p")], vec![temporary("digger")]).await;
     let running = run(agent, "Go.");
     gate.reached().await;
@@ -257,14 +252,7 @@ async fn a_temporary_workspace_goes_when_the_run_is_dropped() {
     let gate = Gate::new();
     let rig = Rig::new([spawns(&[("c1", "digger", "Dig.")])]);
     rig.model.route(&child("digger"), [calls(&[("k1", "works")])]);
-    let waits: Then = |gate| {
-        async move {
-            gate.pass().await;
-            Ok("done".to_owned())
-        }
-        .boxed()
-    };
-    let (tool_works, places) = works(waits, &gate);
+    let (tool_works, places) = works(WAITS_AT_GATE, &gate);
     let log = Log::new();
     let heard = log.clone();
     let ends: Arc<dyn Listener> = Arc::new(Spy(move |envelope: &Envelope| {

@@ -38,7 +38,7 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Makes what waits from now on.
+    /// Makes the entry of a message that waits from now on.
     pub fn new(id: MessageId, message: impl Into<UserText>, at: Timestamp) -> Self {
         let message = message.into();
         let (during, met) = (None, None);

@@ -48,7 +48,7 @@ impl UserText {
         self.trigger.is_none() && (self.kind.asks_for_work() || self.delivery == Delivery::Now)
     }
 
-    /// Returns it without its images, for who has them.
+    /// Returns the message without its images.
     #[must_use]
     pub fn without_images(self) -> Self {
         Self { images: Vec::new(), ..self }

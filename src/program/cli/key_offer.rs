@@ -110,9 +110,7 @@ fn text(name: &str, server: &Server, others: &[&str]) -> QuestionText {
     if !others.is_empty() {
         text.sentence(&format!("There are keys for {} too: F6 lists the models of all.", others.join(", ")));
     }
-    text.sentence(
-        "You are asked once. provider and model in config.toml, --provider and --model go before the answer.",
-    );
+    text.sentence("This is asked once. provider and model in config.toml, --provider and --model override the answer.");
     text
 }
 

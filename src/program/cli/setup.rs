@@ -193,8 +193,8 @@ async fn hooks(
     }
     let offer = offer.or_else(|| relied_on(&start.places, start.front));
     let of_project = offer.into_iter().flat_map(|offer| offer.broken_hooks);
-    let brought = of_project.chain(start.plugin_guards.iter().cloned()).collect();
-    let broken = broken_guards(start.front, &search, brought, start.broken_hooks, approvals, notes).await;
+    let other_guards = of_project.chain(start.plugin_guards.iter().cloned()).collect();
+    let broken = broken_guards(start.front, &search, other_guards, start.broken_hooks, approvals, notes).await;
     hooks.append(&mut start.project_hooks);
     let known = if start.front == FrontEnd::Screen { all(&search, Some(&hooks)).0 } else { Vec::new() };
     let journal = start.journal.as_ref();

@@ -96,7 +96,9 @@ impl ClaudeSettings {
             // Nobody knows what it denies.
             Err(error) if text.contains("deny") || text.contains("\"ask\"") => Self {
                 is_broken: true,
-                left_out: vec![format!("it is no JSON ({error}), and may deny something: every call asks first")],
+                left_out: vec![format!(
+                    "it is not valid JSON ({error}), and may deny something: every call asks first"
+                )],
                 ..Self::default()
             },
             Err(_) => Self::default(),

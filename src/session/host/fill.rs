@@ -47,9 +47,9 @@ struct RunningFills {
     open: Vec<(u64, Option<ClientId>, Cancellable)>,
 }
 
-/// What a call of a tool has told.
+/// How a shell line ended.
 #[derive(Debug, Default)]
-struct Told {
+struct LineEnd {
     /// The exit code of the command, once it has ended by itself.
     code: Option<i32>,
 }
@@ -124,7 +124,7 @@ impl Fill {
         for (place, command) in commands.iter().enumerate() {
             let id = CallId::new(format!("fill {number}.{}", place + 1));
             let output = stop.unless_cancelled(self.output(template, command, id, stop)).await;
-            outputs.push(framed(command, &output.map_err(|_| "stopped".to_owned())??));
+            outputs.push(wrapped(command, &output.map_err(|_| "stopped".to_owned())??));
         }
         Ok(outputs)
     }
@@ -145,14 +145,14 @@ impl Fill {
         let (call, permission) = self.checked(call, from, &template.allowed).await?;
         let asker = Asker { agent: AgentId::main(), call: id };
         let _permit = self.approvals.permit(&asker, permission);
-        let told = Arc::new(Mutex::new(Told::default()));
-        let (telling, listeners) = (Arc::clone(&told), self.listeners.clone());
+        let end = Arc::new(Mutex::new(LineEnd::default()));
+        let (reported, listeners) = (Arc::clone(&end), self.listeners.clone());
         let context = ToolContext {
             asker: asker.clone(),
             cancellable: stop.clone(),
             jobs: Arc::clone(&self.jobs),
             report: Arc::new(move |report| match report {
-                ToolReport::Details(Details::Command(end)) => lock(&telling).code = end.code,
+                ToolReport::Details(Details::Command(command)) => lock(&reported).code = command.code,
                 // The question is about no call of the conversation.
                 ToolReport::Approval(record) => listeners.emit(match question_event(record) {
                     Event::Question { id, question, detail, call: _, offer, rule } => {
@@ -167,7 +167,7 @@ impl Fill {
         let args = tool.spec().parameters.validate(&call.arguments)?;
         let outcome = tool.execute(args, &context).await;
         self.approvals.mark(&asker.agent, tool.spec().traits.taint());
-        let code = lock(&told).code;
+        let code = lock(&end).code;
         match (outcome, code) {
             (Err(ToolError::Cancelled(_)), _) => Err("stopped".to_owned()),
             (Err(ToolError::Failed(why)), _) => Err(format!("`{shown}`: {}", beginning(&why))),
@@ -210,8 +210,8 @@ fn rules(allowed: &[String]) -> Rules {
     Rules::parse(&allow, &[], &[]).unwrap_or_default()
 }
 
-/// Returns an output between two lines, which it cannot end.
-fn framed(command: &str, output: &str) -> String {
+/// Returns an output between two tags, which it cannot close.
+fn wrapped(command: &str, output: &str) -> String {
     let mut tag = "command-output".to_owned();
     while output.contains(&tag) || command.contains(&tag) {
         tag.push('x');

@@ -128,7 +128,7 @@ impl TurnLoop {
                 self.state.send_replace(idle);
                 tokio::select! {
                     () = self.end.notified() => break,
-                    () = at(idle_at), if !side.runs() => {
+                    () = wait_until(idle_at), if !side.runs() => {
                         idle_at = None;
                         // What they do delays no text.
                         agent.idle_hooks().map(tokio::spawn);
@@ -185,8 +185,8 @@ impl TurnLoop {
     }
 }
 
-/// Waits until this time; without one for ever.
-async fn at(time: Option<Instant>) {
+/// Waits until a time; forever without one.
+async fn wait_until(time: Option<Instant>) {
     match time {
         Some(time) => tokio::time::sleep_until(time).await,
         None => std::future::pending().await,

@@ -1,7 +1,7 @@
 //! What a list says of a session: its title, where and when it ran, what it cost and how it stands.
 //!
 //! Folded record by record into a [`Digest`], which the index of the sessions keeps; an [`Outline`] is that with what is true
-//! at this moment only. Always holds: a digest is small, whatever the size of the journal.
+//! at this moment only. Always holds: of a text a digest has the beginning only.
 
 use std::fs::File;
 use std::io;
@@ -289,12 +289,12 @@ impl Digest {
             Record::Drafts { texts } => {
                 self.draft = texts.first().map(|draft| beginning(&draft.text)).unwrap_or_default();
                 self.drafts = texts.iter().filter(|draft| !draft.text.trim().is_empty()).count();
-                self.queues.write(&texts);
+                self.queues.set_drafts(&texts);
             }
             Record::History { replaced, messages } => {
-                self.queues.converse(&AgentId::main(), replaced, &messages);
+                self.queues.add_messages(&AgentId::main(), replaced, &messages);
             }
-            Record::AgentHistory { agent, replaced, messages } => self.queues.converse(&agent, replaced, &messages),
+            Record::AgentHistory { agent, replaced, messages } => self.queues.add_messages(&agent, replaced, &messages),
             Record::Event(envelope) => {
                 self.last = self.last.max(Some(envelope.at));
                 self.apply(&envelope.agent, envelope.event);
@@ -318,7 +318,7 @@ impl Digest {
             self.queues.give_back(&entries.into_iter().map(small).collect::<Vec<_>>());
         } else {
             if let Event::UserTurn { injection: Some(id), kind, .. } = &event {
-                self.queues.enter(agent, id, *kind);
+                self.queues.deliver(agent, id, *kind);
             }
             if agent.is_main() {
                 self.apply_main(event);
@@ -350,7 +350,7 @@ impl Digest {
     }
 }
 
-/// Returns a text without what a list needs not.
+/// Returns a pending text cut to what a list shows of it.
 fn small(entry: Pending) -> Pending {
     let message = UserText { text: beginning(&entry.text), ..entry.message.without_images() };
     Pending { message, ..entry }

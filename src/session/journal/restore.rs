@@ -118,21 +118,21 @@ impl Fold {
     fn add(&mut self, record: Record) -> Option<Envelope> {
         match record {
             Record::History { replaced, messages } => {
-                self.queues.converse(&AgentId::main(), replaced, &messages);
+                self.queues.add_messages(&AgentId::main(), replaced, &messages);
                 if replaced {
                     self.messages.clear();
                 }
                 self.messages.extend(messages);
             }
             Record::AgentHistory { agent, replaced, messages } => {
-                self.queues.converse(&agent, replaced, &messages);
+                self.queues.add_messages(&agent, replaced, &messages);
                 self.agents.say(&agent, replaced, messages);
             }
             Record::Accepted { to, entry } => self.accept(&to, entry),
             Record::TakenBack { texts, why, .. } => _ = self.queues.take_back(&texts, &why),
             Record::Event(envelope) => return self.apply(envelope),
             Record::Drafts { texts } => {
-                self.queues.write(&texts);
+                self.queues.set_drafts(&texts);
                 self.drafts = texts;
             }
             Record::Run { .. } => self.queues.begin_run(),
@@ -203,7 +203,7 @@ impl Fold {
             }
             if let Some(id) = injection {
                 // A rule holds from here on: the agent tells its model again where the conversation does not say it.
-                let scope = self.queues.enter(agent, id, *kind).map(|entry| entry.scope).unwrap_or_default();
+                let scope = self.queues.deliver(agent, id, *kind).map(|entry| entry.scope).unwrap_or_default();
                 if *kind == TextKind::Rule {
                     self.set_rule(agent, id, scope, content);
                 }

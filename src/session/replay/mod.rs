@@ -41,8 +41,12 @@ pub fn moments(records: impl IntoIterator<Item = Record>) -> impl Iterator<Item 
                 Record::Accepted { to, entry } => fold.accept(to, entry),
                 Record::TakenBack { texts, why, at } => fold.take_back(&texts, &why, at),
                 Record::Event(envelope) => fold.apply(envelope),
-                Record::History { replaced, messages } => fold.queues.converse(&AgentId::main(), replaced, &messages),
-                Record::AgentHistory { agent, replaced, messages } => fold.queues.converse(&agent, replaced, &messages),
+                Record::History { replaced, messages } => {
+                    fold.queues.add_messages(&AgentId::main(), replaced, &messages);
+                }
+                Record::AgentHistory { agent, replaced, messages } => {
+                    fold.queues.add_messages(&agent, replaced, &messages);
+                }
                 Record::Run { .. } => fold.queues.begin_run(),
                 Record::Session(_)
                 | Record::Drafts { .. }
@@ -117,7 +121,7 @@ impl Fold {
         let changed = match &envelope.event {
             Event::Pending { entries } => self.queues.list(&envelope.agent, entries),
             Event::UserTurn { injection: Some(id), kind, .. } => {
-                self.queues.enter(&envelope.agent, id, *kind).is_some()
+                self.queues.deliver(&envelope.agent, id, *kind).is_some()
             }
             Event::Returned { entries } => self.queues.give_back(entries),
             Event::TurnStarted { .. } if envelope.agent.is_main() => {

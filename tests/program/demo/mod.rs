@@ -18,6 +18,19 @@ fn arguments(reply: &PlannedReply, index: usize) -> Value {
     serde_json::from_str(&reply.calls[index].arguments).unwrap()
 }
 
+#[test]
+fn in_an_empty_directory_no_file_is_said_to_be_read() {
+    let mut run = Run::new(MAIN).with_files(&[]);
+    run.say("Please have a look at this project.");
+    loop {
+        let reply = run.step();
+        assert!(!reply.text.contains(": .") && !reply.thinking.contains("0 files"), "{}", reply.text);
+        if reply.calls.is_empty() {
+            break;
+        }
+    }
+}
+
 /// Asks for a tour and goes on until so many rounds are over.
 fn tour(rounds: usize) -> Run {
     let mut run = Run::new(MAIN);

@@ -206,7 +206,8 @@ impl Interloper {
         }
     }
 
-    /// Takes what is to go now ([`Delivery::Now`](steersman_base::event::Delivery::Now)); nothing once `cancellable` is set. For the agent.
+    /// Takes what is to go now ([`Now`](steersman_base::event::Delivery::Now)); nothing once `cancellable` is set. For the
+    /// agent.
     pub fn take_now(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
         self.take(|queue| match cancellable {
             Some(cancellable) if cancellable.is_cancelled() => TakenTexts::default(),

@@ -53,17 +53,17 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 /// Returns the broken guards by which calls are stopped, asking on the screen about those that nobody has decided about.
-/// `brought` are those of a project and of plugins, as far as they count. One line of `notes` names them all.
+/// `other_guards` are those of a project and of plugins, as far as they count. One line of `notes` names them all.
 pub async fn broken_guards(
     front: FrontEnd,
     search: &HookSearch<'_>,
-    brought: Vec<BrokenGuard>,
+    other_guards: Vec<BrokenGuard>,
     setting: BrokenHooks,
     approvals: &Approvals,
     notes: &mut Vec<String>,
 ) -> Vec<BrokenGuard> {
     let mut found = broken_of_user(search);
-    found.extend(brought);
+    found.extend(other_guards);
     let record = HookRecord::at(search.places.state.as_deref());
     let is_declined = |guard: &BrokenGuard| {
         setting == BrokenHooks::Ignored

@@ -154,7 +154,7 @@ fn add_paths(named: &Value, kind: &str, paths: &mut Vec<PathBuf>, faults: &mut V
         Some(Ok(path)) if paths.contains(&path) => {}
         Some(Ok(path)) => paths.push(path),
         Some(Err(why)) => faults.push(format!("{kind} {} ({why})", shown(value))),
-        None => faults.push(format!("{kind} {} (it is no path)", shown(value))),
+        None => faults.push(format!("{kind} {} (it must be a path)", shown(value))),
     };
     match named {
         Value::Array(all) => all.iter().take(limits::PLUGINS_LISTED).for_each(add),
@@ -177,7 +177,7 @@ fn add_parts(named: &Value, kind: &str, parts: &mut Vec<Part>, faults: &mut Vec<
             all.iter().take(limits::PLUGINS_LISTED).for_each(|one| add_parts(one, kind, parts, faults));
         }
         Value::Object(_) => parts.push(Part::Inline(named.clone())),
-        other => faults.push(format!("{kind} {} (it cannot be read)", shown(other))),
+        other => faults.push(format!("{kind} {} (it must be a path or an object)", shown(other))),
     }
 }
 
@@ -223,10 +223,10 @@ fn read_json(path: &Path) -> Result<Option<Value>, String> {
     let text = match read_own_text(path, limits::PROJECT_FILE_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("its {name} cannot be read: {error}")),
+        Err(error) => return Err(format!("cannot read its {name}: {error}")),
     };
     let object: Map<String, Value> =
-        serde_json::from_str(&text).map_err(|error| format!("its {name} is no JSON object: {error}"))?;
+        serde_json::from_str(&text).map_err(|error| format!("its {name} must be a JSON object: {error}"))?;
     Ok(Some(Value::Object(object)))
 }
 

@@ -212,7 +212,7 @@ impl ProjectOffer {
                     match serde_json::from_str(&text) {
                         Ok(value) => (path, value),
                         Err(error) => {
-                            self.fault(&path, &format!("it is no JSON: {error}; it is ignored"));
+                            self.fault(&path, &format!("it is not valid JSON: {error}; it is ignored"));
                             continue;
                         }
                     }

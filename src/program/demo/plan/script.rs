@@ -118,6 +118,13 @@ fn read(view: &View) -> Step {
         };
     }
     let telling: Vec<String> = telling.into_iter().take(TOGETHER).collect();
+    if telling.is_empty() {
+        return Step {
+            thinking: "Nothing is listed here, so there is no file to read.".to_owned(),
+            text: "I see no file here that I could read.".to_owned(),
+            calls: with_plan(view, with_request(view, Vec::new()), 3),
+        };
+    }
     Step {
         thinking: format!("{} here. I read the main ones myself.", number(view.files.len(), "file")),
         text: format!("I read the main files: {}.", and_code(&telling)),

@@ -100,6 +100,14 @@ enum Operator {
     Yank,
 }
 
+/// Where insert mode begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InsertAt {
+    Place,
+    LineBelow,
+    LineAbove,
+}
+
 /// What the next character completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Awaits {
@@ -314,15 +322,15 @@ impl Vim {
             '~' => self.rewrite(ahead, text, composer, swap_case, true),
             'J' => self.join(at, times.max(2) - 1, text, composer),
             'p' | 'P' => self.put(c == 'P', times, text, at, composer),
-            'i' => self.insert(text.character(at), "", composer),
-            'a' => self.insert(text.character((at + 1).min(text.line_end(at))), "", composer),
+            'i' => self.insert(text.character(at), InsertAt::Place, composer),
+            'a' => self.insert(text.character((at + 1).min(text.line_end(at))), InsertAt::Place, composer),
             'I' => {
                 let from = (text.line_start(at)..text.line_end(at)).find(|at| !text.is_gap(*at));
-                self.insert(text.character(from.unwrap_or(text.line_end(at))), "", composer)
+                self.insert(text.character(from.unwrap_or(text.line_end(at))), InsertAt::Place, composer)
             }
-            'A' => self.insert(text.character(text.line_end(at)), "", composer),
-            'o' => self.insert(text.character(text.line_end(at)), "below", composer),
-            'O' => self.insert(text.character(text.line_start(at)), "above", composer),
+            'A' => self.insert(text.character(text.line_end(at)), InsertAt::Place, composer),
+            'o' => self.insert(text.character(text.line_end(at)), InsertAt::LineBelow, composer),
+            'O' => self.insert(text.character(text.line_start(at)), InsertAt::LineAbove, composer),
             'v' | 'V' => {
                 self.mode = if c == 'v' { VimMode::Visual } else { VimMode::VisualLine };
                 self.anchor = text.character(at);
@@ -576,15 +584,15 @@ impl Vim {
         VimOutcome::Done
     }
 
-    /// Goes to insert mode at a character, on a line of its own above or below where that is said.
-    fn insert(&mut self, at: usize, line: &str, composer: &mut Composer) -> VimOutcome {
+    /// Goes to insert mode at a character, or on a line of its own above or below it.
+    fn insert(&mut self, at: usize, place: InsertAt, composer: &mut Composer) -> VimOutcome {
         self.record();
         composer.begin_group();
         composer.put_cursor(at);
-        if !line.is_empty() {
+        if place != InsertAt::Place {
             composer.newline();
         }
-        if line == "above" {
+        if place == InsertAt::LineAbove {
             composer.put_cursor(at);
         }
         self.mode = VimMode::Insert;
