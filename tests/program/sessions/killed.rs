@@ -180,6 +180,9 @@ fn a_session_that_is_killed_while_a_second_screen_is_attached_loses_and_doubles_
         let home = run.home().to_str().unwrap().to_owned();
         let mut second = Start::new(["attach"]).env("HOME", &home).run();
         second.wait_for("begin");
+        // The list shows a text before the disk has it: with this one's answer both are there, and the session can go on.
+        let first = Program::beside(&run).args(["inject", "injected 0"]).output();
+        assert!(first.status.success(), "{}", stderr(&first));
         let pid = Pid::from_raw(i32::try_from(run.id()).unwrap()).unwrap();
         // A moment of the run, as even as a system hands them out.
         let after = LATEST * (number * 37 % points * 97 + number * 13 % 97) / (points * 97);
@@ -188,7 +191,7 @@ fn a_session_that_is_killed_while_a_second_screen_is_attached_loses_and_doubles_
             std::thread::park_timeout(after);
             kill_process(pid, Signal::KILL).unwrap();
         });
-        let mut accepted = 0;
+        let mut accepted = 1;
         let mut typed = 0;
         loop {
             second.send(&format!("typed {typed}\r"));
