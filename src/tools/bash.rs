@@ -177,7 +177,7 @@ impl Tool for BashTool {
         async move {
             context.cancellable.check()?;
             let act = self.act(&args)?;
-            let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
+            let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take();
             self.run(&act, Notify::of_argument(args.opt_bool("notify")), context).await
         }
         .boxed()

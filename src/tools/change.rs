@@ -121,7 +121,7 @@ pub(super) async fn carry_out(
     proposal: Proposal,
 ) -> Result<AppliedChange, ToolError> {
     let Proposal { act, difference, names, others, is_parted } = proposal;
-    let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
+    let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take();
     let mut shown = Vec::new();
     for path in others {
         let other = WriteAct { shown: workspace.display(&path), path, ..act.clone() };

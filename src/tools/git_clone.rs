@@ -318,7 +318,7 @@ impl Tool for GitCloneTool {
         async move {
             context.cancellable.check()?;
             let act = self.act(&args)?;
-            let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
+            let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take();
             self.clone_into(&act, context).await
         }
         .boxed()

@@ -75,7 +75,7 @@ async fn ask(
     tool: &'static str,
     target: &Target,
 ) -> Result<Result<WebResponse, WebError>, ToolError> {
-    let act = context.approve(FetchAct { tool: tool.into(), url: target.url().to_string() }).await?.take()?;
+    let act = context.approve(FetchAct { tool: tool.into(), url: target.url().to_string() }).await?.take();
     let target = client.target(&act.url)?;
     Ok(client.get(&target).await)
 }

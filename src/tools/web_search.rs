@@ -62,7 +62,7 @@ impl Tool for WebSearchTool {
                 return Ok(list(&query, &results, &Source::Kept));
             }
             let services = self.search.services();
-            let SearchAct { query, services } = context.approve(SearchAct { query, services }).await?.take()?;
+            let SearchAct { query, services } = context.approve(SearchAct { query, services }).await?.take();
             let results = self.search.ask(&services, &query, limit).await;
             let results =
                 results.map_err(|reasons| ToolError::failed(format!("no search service is reachable ({reasons})")))?;

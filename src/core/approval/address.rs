@@ -2,10 +2,11 @@
 //!
 //! Always holds: a pattern of an address never reaches past its host.
 
+use percent_encoding::percent_decode_str;
 use url::Url;
 
-use crate::approval::Act;
 use crate::approval::pattern::{Glob, Slash};
+use crate::approval::{Act, CloneAct, FetchAct};
 
 /// An address that can be read.
 pub(super) struct Address(Url);
@@ -17,17 +18,8 @@ impl Address {
 
     /// Returns the address that an act asks, if it can be read.
     pub(super) fn of(act: &Act) -> Option<Self> {
-        match act {
-            Act::Fetch(act) => Self::parse(&act.url),
-            Act::Clone(act) => Self::parse(&act.url),
-            Act::Command(_)
-            | Act::Write(_)
-            | Act::Search(_)
-            | Act::Use(_)
-            | Act::ServerTool(_)
-            | Act::Input(_)
-            | Act::Custom(_) => None,
-        }
+        let (Act::Fetch(FetchAct { url, .. }) | Act::Clone(CloneAct { url, .. })) = act else { return None };
+        Self::parse(url)
     }
 
     /// Returns the host in its one spelling: lower case, ASCII, numbers as dotted quads, no dot at the end.
@@ -125,7 +117,8 @@ impl AddressPattern {
             return false;
         }
         let rest = rest_of(url);
-        self.has_host(address) && (self.rest.matches(&rest) || self.rest.matches(&decoded(&rest)))
+        self.has_host(address)
+            && (self.rest.matches(&rest) || self.rest.matches(&percent_decode_str(&rest).decode_utf8_lossy()))
     }
 
     fn has_host(&self, address: &Address) -> bool {
@@ -144,20 +137,4 @@ fn rest_of(url: &Url) -> String {
         Some(query) => format!("{}?{query}", url.path()),
         None => url.path().to_owned(),
     }
-}
-
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let code = (*first == b'%').then(|| behind.get(..2)).flatten().and_then(|code| std::str::from_utf8(code).ok());
-        if let Some(byte) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            bytes.push(byte);
-            rest = behind.get(2..).unwrap_or_default();
-        } else {
-            bytes.push(*first);
-            rest = behind;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -8,7 +8,7 @@ use std::{fmt, io};
 
 use crate::approval::rules::Rule;
 use crate::approval::shell::Shape;
-use crate::approval::{Act, Grant, RuleError};
+use crate::approval::{Act, CommandAct, Grant, RuleError};
 
 /// An allow rule that holds in later sessions too.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,17 +104,8 @@ impl KeptRule {
 
     /// Tells whether it covers an act; a command must run within the workspace.
     pub(super) fn covers(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
-        let is_here = match act {
-            Act::Command(act) => root.is_some_and(|root| act.cwd.starts_with(root)),
-            Act::Write(_)
-            | Act::Fetch(_)
-            | Act::Search(_)
-            | Act::Clone(_)
-            | Act::Use(_)
-            | Act::ServerTool(_)
-            | Act::Input(_)
-            | Act::Custom(_) => true,
-        };
+        let is_here = |act: &CommandAct| root.is_some_and(|root| act.cwd.starts_with(root));
+        let is_here = if let Act::Command(act) = act { is_here(act) } else { true };
         is_here && self.rule.allows(act, shape, root)
     }
 }

@@ -7,13 +7,12 @@
 //!
 //! - rules that "yes, always" keeps: `kept.rs`, `src/program/cli/project/rules.rs`; tests: `tests/program/kept_rules.rs`,
 //!   `tests/pty/approvals.rs`
-//! - approvals: the desk, its questions and answers: `approvals/mod.rs`, `act.rs`; the mode: `approvals/modes.rs`; tests:
+//! - approvals: the desk, its questions and answers, the mode: `approvals/mod.rs`; tests:
 //!   `tests/agent/approvals.rs`
 //! - private data and strangers' text in one agent: `taint.rs`, `src/agent/batch.rs`; tests: `tests/agent/taint.rs`
 //! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`, `address.rs`; tests:
 //!   `rules/mod.rs`, `rules/patterns.rs`, `rules/addresses.rs`
 
-mod act;
 mod address;
 mod approvals;
 mod grant;
@@ -25,8 +24,7 @@ mod rules;
 mod shell;
 mod taint;
 
-pub use act::{Approved, Fields, Proposal, Tampered};
-pub use approvals::{Approvals, CallPermission, CallPermit};
+pub use approvals::{Approvals, Approved, CallPermission, CallPermit, Proposal};
 pub use grant::Grant;
 pub use kept::{KeptRule, RuleReach, RuleStore};
 pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict, only_reads};

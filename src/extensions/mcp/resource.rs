@@ -88,7 +88,7 @@ impl ResourceTool {
                 hints: Vec::new(),
                 sends: server.definition().traits.egress,
             };
-            context.approve(act).await?.take().map_err(|error| ToolError::failed(error.to_string()))?;
+            context.approve(act).await?;
         }
         let result = instance.ask(ServerRequest::Resource { uri }, &|_| {}).await.map_err(ToolError::Failed)?;
         let text = results::resource(&result, servers.outputs()).await;

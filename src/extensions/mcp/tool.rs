@@ -66,7 +66,7 @@ impl ServerTool {
             sends: server.definition().traits_of(now.hints).egress,
         };
         // The text that was shown is what is sent.
-        let act = context.approve(act).await?.take().map_err(|error| ToolError::failed(error.to_string()))?;
+        let act = context.approve(act).await?.take();
         let arguments: serde_json::Map<String, Value> =
             serde_json::from_str(&act.arguments).map_err(|error| ToolError::failed(error.to_string()))?;
         // Only a server that runs says what it says of its tools now.

@@ -83,7 +83,7 @@ async fn write(args: &Args, context: &ToolContext) -> Result<String, ToolError> 
         return Err(ToolError::failed(format!("the text is longer than {most} KiB")));
     }
     let act = InputAct { job: job.id.clone(), command: job.command.clone(), text };
-    let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take()?;
+    let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take();
     let is_written = context.cancellable.unless_cancelled(job.write(&act.text)).await?;
     is_written.map_err(|why| ToolError::failed(format!("not written to {}: {why}", job.id)))?;
     let mut result = format!("[{} bytes written to {}]\n", act.text.len(), job.id);

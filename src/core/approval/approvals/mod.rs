@@ -5,11 +5,10 @@
 //! change of the mode or of the rules never does, but a yes that they forbid by then is not taken.
 
 mod call_permission;
-mod kept_rules;
-mod modes;
 mod questions;
 
 use std::collections::HashMap;
+use std::io;
 use std::mem;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -18,17 +17,33 @@ use tokio::sync::oneshot;
 
 use self::call_permission::CallPermissions;
 pub use self::call_permission::{CallPermission, CallPermit};
-use self::kept_rules::{aside, rule_of};
 use self::questions::fitting;
 use crate::approval::policy::Study;
 use crate::approval::{
-    Act, Answer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Approved, Asker, Circumstances, Grant,
-    HiddenFiles, KeptRule, Mode, NOBODY, OfferedRule, Policy, Proposal, Refusal, RuleStore, Taint, Unanswered, Verdict,
+    Act, Answer, Answerer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Asker, Circumstances, Grant,
+    HiddenFiles, KeptRule, Mode, ModeRefused, NOBODY, OfferedRule, Policy, Refusal, RuleReach, RuleStore, Sandboxed,
+    Taint, Unanswered, Verdict,
 };
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::sync::lock;
 use steersman_base::text::is_blank;
+
+/// A kind of act.
+pub trait Proposal: Clone + Into<Act> {}
+
+impl<A: Clone + Into<Act>> Proposal for A {}
+
+/// An act that may be carried out: the very value that was decided about. Only [`Approvals`] makes one.
+#[derive(Debug)]
+pub struct Approved<A>(A);
+
+impl<A> Approved<A> {
+    /// Gives the act for its carrying out, once.
+    pub fn take(self) -> A {
+        self.0
+    }
+}
 
 /// Hears of each change. It must not block.
 pub type Watcher = Arc<dyn Fn() + Send + Sync>;
@@ -181,31 +196,20 @@ impl Approvals {
         act: A,
         report: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> Result<Approved<A>, Refusal> {
-        let decided = act.clone();
-        let Some(question) = self.ask(asker, decided.clone().into()).await? else {
-            return Ok(Approved::new(act, decided));
-        };
-        let id = question.request.id;
-        let mut open = Open { approvals: self, id, report, is_answered: false };
-        let rule = question.rule;
-        report(ApprovalRecord::Asked(Box::new(question.request)));
-        let reply = question.reply.await;
-        open.is_answered = reply.is_ok();
-        match reply {
-            Ok(Reply::Answer(answer)) => {
-                report(ApprovalRecord::Answered(id, answer.clone()));
+        let Some(question) = self.ask(asker, act.clone().into()).await? else { return Ok(Approved(act)) };
+        let rule = question.rule.clone();
+        match self.reply(question, report).await {
+            Some(Reply::Answer(answer)) => {
                 if let (Answer::Always | Answer::Everywhere, Some(rule)) = (&answer, rule) {
                     let rule = rule_of(&answer, rule);
                     let outcome = self.keep(rule.clone()).await;
                     report(ApprovalRecord::Kept(rule, outcome));
                 }
                 match answer {
-                    Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere => {
-                        Ok(Approved::new(act, decided))
-                    }
+                    Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere => Ok(Approved(act)),
                     // A yes to what the call has by now.
                     Answer::Filled(arguments) if lock(&self.inner).permissions.has(asker, &arguments) => {
-                        Ok(Approved::new(act, decided))
+                        Ok(Approved(act))
                     }
                     Answer::Filled(_) => Err(Refusal::declined("the answer changed the arguments of the call")),
                     Answer::No(None) => Err(Refusal::declined("the user declined this")),
@@ -214,15 +218,9 @@ impl Approvals {
                     }
                 }
             }
-            Ok(Reply::Allowed) => {
-                report(ApprovalRecord::Allowed(id));
-                Ok(Approved::new(act, decided))
-            }
-            Ok(Reply::Denied(why)) => {
-                report(ApprovalRecord::Denied(id, why.clone()));
-                Err(Refusal::refused(why))
-            }
-            Err(_) => Err(Refusal::refused("nobody answered")),
+            Some(Reply::Allowed) => Ok(Approved(act)),
+            Some(Reply::Denied(why)) => Err(Refusal::refused(why)),
+            None => Err(Refusal::refused("nobody answered")),
         }
     }
 
@@ -275,28 +273,115 @@ impl Approvals {
         lock(&self.inner).taints.remove(agent);
     }
 
+    /// Returns the mode.
+    pub fn mode(&self) -> Mode {
+        lock(&self.inner).mode
+    }
+
+    /// Returns whether the user has said yes beforehand to what is asked about (`--yes`).
+    pub fn has_standing_yes(&self) -> bool {
+        matches!(lock(&self.inner).policy.answerer, Answerer::Yes | Answerer::YesOrUser)
+    }
+
+    /// Returns the mode that a key switches to.
+    pub fn next_mode(&self) -> Mode {
+        let inner = lock(&self.inner);
+        inner.mode.next(inner.policy.sandboxed.unwrap_or(Sandboxed::No))
+    }
+
+    /// Sets the mode, for what is asked from here on. It answers no open question: those stay as they are.
+    ///
+    /// # Errors
+    /// [`ModeRefused`]; the mode is as it was.
+    pub fn set_mode(&self, mode: Mode) -> Result<(), ModeRefused> {
+        {
+            let mut inner = lock(&self.inner);
+            if mode == Mode::Auto && inner.policy.sandboxed != Some(Sandboxed::Yes) {
+                return Err(ModeRefused::NotSandboxed);
+            }
+            inner.mode = mode;
+            inner.is_mode_set = true;
+        }
+        self.changed();
+        Ok(())
+    }
+
+    /// Sets the mode of a setup, unless the user has chosen one while it was made.
+    ///
+    /// # Errors
+    /// As for [`Self::set_mode`].
+    pub fn start_in(&self, mode: Mode) -> Result<(), ModeRefused> {
+        if lock(&self.inner).is_mode_set { Ok(()) } else { self.set_mode(mode) }
+    }
+
+    /// Takes the rules that earlier sessions kept, and where new ones are kept.
+    pub fn keep_rules_in(&self, store: Arc<dyn RuleStore>, rules: impl IntoIterator<Item = KeptRule>) {
+        let mut inner = lock(&self.inner);
+        inner.store = Some(store);
+        inner.grants.extend(rules.into_iter().map(Grant::Kept));
+    }
+
+    /// Returns the rules that hold in later sessions too, the oldest first.
+    pub fn kept_rules(&self) -> Vec<KeptRule> {
+        let kept = |grant: &Grant| if let Grant::Kept(rule) = grant { Some(rule.clone()) } else { None };
+        lock(&self.inner).grants.iter().filter_map(kept).collect()
+    }
+
+    /// Takes a kept rule back, at once and for later sessions. Writes a file, so it takes a moment.
+    ///
+    /// # Errors
+    /// What the system says; then later sessions still have it.
+    pub fn remove_rule(&self, rule: &KeptRule) -> io::Result<()> {
+        let store = {
+            let mut inner = lock(&self.inner);
+            inner.grants.retain(|grant| *grant != Grant::Kept(rule.clone()));
+            inner.store.clone()
+        };
+        store.map_or(Ok(()), |store| store.remove(rule))
+    }
+
+    /// Writes a rule down for later sessions. Goes on where the call that asked is gone meanwhile.
+    async fn keep(&self, rule: KeptRule) -> Result<(), String> {
+        let Some(store) = lock(&self.inner).store.clone() else { return Err("there is no place for it".to_owned()) };
+        let kept = aside(move || store.add(&rule)).await.map_err(|error| error.to_string())?;
+        kept.map_err(|error| error.to_string())
+    }
+
     /// Opens a question where one is needed.
     async fn ask(&self, asker: &Asker, act: Act) -> Result<Option<Question>, Refusal> {
         loop {
             let policy = Arc::clone(&lock(&self.inner).policy);
             let study = studied(&policy, &act).await?;
-            let question = {
-                let mut inner = lock(&self.inner);
-                // What was found out holds for this policy only.
-                if !Arc::ptr_eq(&policy, &inner.policy) {
-                    continue;
-                }
-                match inner.judge(asker, &act, &study) {
-                    Verdict::Allow => return Ok(None),
-                    Verdict::Deny(why) => return Err(Refusal::refused(why)),
-                    Verdict::Ask { why, grant } => {
-                        inner.open(Some(asker.clone()), ApprovalSubject::Act { act }, why, grant, Some(study))
-                    }
+            let mut inner = lock(&self.inner);
+            // What was found out holds for this policy only.
+            if !Arc::ptr_eq(&policy, &inner.policy) {
+                continue;
+            }
+            return match inner.judge(asker, &act, &study) {
+                Verdict::Allow => Ok(None),
+                Verdict::Deny(why) => Err(Refusal::refused(why)),
+                Verdict::Ask { why, grant } => {
+                    let subject = ApprovalSubject::Act { act };
+                    Ok(Some(inner.open(Some(asker.clone()), subject, why, grant, Some(study))))
                 }
             };
-            self.changed();
-            return Ok(Some(question));
         }
+    }
+
+    /// Waits for the end of a question, which goes away with the future; `None` when nobody can answer any more.
+    async fn reply(&self, question: Question, report: &(dyn Fn(ApprovalRecord) + Send + Sync)) -> Option<Reply> {
+        let id = question.request.id;
+        let mut open = Open { approvals: self, id, report, is_answered: false };
+        report(ApprovalRecord::Asked(Box::new(question.request)));
+        self.changed();
+        let reply = question.reply.await.ok()?;
+        open.is_answered = true;
+        report(match &reply {
+            Reply::Answer(answer) => ApprovalRecord::Answered(id, answer.clone()),
+            Reply::Allowed => ApprovalRecord::Allowed(id),
+            Reply::Denied(why) => ApprovalRecord::Denied(id, why.clone()),
+        });
+        Some(reply)
     }
 
     fn withdraw(&self, id: ApprovalId) {
@@ -423,6 +508,22 @@ async fn studied(policy: &Arc<Policy>, act: &Act) -> Result<Arc<Study>, Refusal>
         .map_err(|error| Refusal::refused(format!("nothing could be found out about this: {error}")))
 }
 
+/// Returns the offered rule as an answer keeps it.
+fn rule_of(answer: &Answer, rule: KeptRule) -> KeptRule {
+    match answer {
+        Answer::Everywhere => rule.reaching(RuleReach::Everywhere),
+        Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_) | Answer::No(_) => rule,
+    }
+}
+
+/// Does something that can take a moment, off the async threads where there are some.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, tokio::task::JoinError> {
+    if tokio::runtime::Handle::try_current().is_err() {
+        return Ok(work());
+    }
+    tokio::task::spawn_blocking(work).await
+}
+
 struct Question {
     request: ApprovalRequest,
     rule: Option<KeptRule>,
@@ -449,7 +550,7 @@ impl Drop for Open<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::approval::{Answerer, CommandAct};
+    use crate::approval::CommandAct;
 
     #[tokio::test]
     async fn a_yes_for_the_session_to_a_call_that_has_just_gone_allows_nothing_later() {

@@ -2,7 +2,7 @@
 //!
 //! Only the user answers them: no rule, no mode and no standing yes does.
 
-use super::{Approvals, Open, Reply};
+use super::{Approvals, Reply};
 use crate::approval::{
     Answer, ApprovalRecord, ApprovalSubject, Asker, FormAnswer, FormField, Mode, PlainAnswer, PlanAnswer, Unanswered,
 };
@@ -98,22 +98,9 @@ impl Approvals {
             }
             inner.open(asker, subject, String::new(), None, None)
         };
-        let id = question.request.id;
-        let mut open = Open { approvals: self, id, report, is_answered: false };
-        report(ApprovalRecord::Asked(Box::new(question.request)));
-        self.changed();
-        let reply = question.reply.await;
-        open.is_answered = reply.is_ok();
-        match reply {
-            Ok(Reply::Answer(answer)) => {
-                report(ApprovalRecord::Answered(id, answer.clone()));
-                Some(answer)
-            }
-            Ok(Reply::Denied(why)) => {
-                report(ApprovalRecord::Denied(id, why));
-                None
-            }
-            Ok(Reply::Allowed) | Err(_) => None,
+        match self.reply(question, report).await {
+            Some(Reply::Answer(answer)) => Some(answer),
+            Some(Reply::Allowed | Reply::Denied(_)) | None => None,
         }
     }
 }
