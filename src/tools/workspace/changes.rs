@@ -1,9 +1,12 @@
-//! The changes of tools, and their undo: of the last turn that made any (`/undo`), of a turn, of a file (`/diff`).
+//! The changes of tools in a session, and their undo: of the last turn that made any (`/undo`), of a turn, of a file
+//! (`/diff`), of all since a message (a branch).
 //!
-//! The writer of a workspace records here; the host marks the turns, shows and undoes. One entry per file: its content
-//! before the first change, or, when another program changed it in between, before the first change after that. A file
-//! that is not as the tools left it is never touched, and neither are permissions. Commands of `bash` are not recorded.
+//! The writer of a workspace records here; the host marks turns and messages, shows and undoes. One entry per file: its
+//! content before the first change, or, when another program changed it in between, before the first change after that. A
+//! file that is not as the tools left it is never touched, and neither are permissions. Commands of `bash` are not recorded.
+//! Where contents are too many, those of earlier turns are forgotten, the oldest first, and then said to be so.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -13,7 +16,6 @@ use sha2::{Digest as _, Sha256};
 use crate::workspace::atomic::{self, FileSnapshot, Names, WriteError};
 use crate::workspace::beneath::Beneath;
 use crate::workspace::diff::{diff, file_diff};
-use crate::workspace::rewind::RewindLog;
 use steersman_base::details::FileDiff;
 use steersman_base::limits;
 use steersman_base::protocol::{Undo, UndoScope, UndoneFile};
@@ -27,7 +29,7 @@ pub(super) fn hash(bytes: &[u8]) -> Hash {
     Sha256::digest(bytes).into()
 }
 
-/// The changed files of the last turn, with their earlier content.
+/// The changed files of a session, with their earlier content.
 #[derive(Default)]
 pub struct Changes {
     inner: Mutex<ChangeLog>,
@@ -46,31 +48,37 @@ impl fmt::Debug for Changes {
 struct ChangeLog {
     /// The number of the running turn.
     turn: u32,
-    /// The turn of the entries.
+    /// The last turn that changed anything.
     changed_in: u32,
     /// The newest change last.
-    entries: Vec<ChangedFile>,
-    /// Every change of the session, and where each message entered.
-    log: RewindLog,
+    changes: Vec<ChangedFile>,
+    /// How many changes had been made when each message entered.
+    marks: HashMap<String, usize>,
     /// What was undone and the model does not know, a clause for each file.
     unreported: Vec<String>,
 }
 
+/// A change of a file, or several that follow each other.
 #[derive(Debug, Clone)]
-pub(super) struct ChangedFile {
-    pub(super) beneath: Arc<Beneath>,
-    pub(super) relative: PathBuf,
-    pub(super) shown: String,
-    pub(super) before: EarlierContent,
-    pub(super) after: Hash,
-    pub(super) size: u64,
-    pub(super) names: Names,
+struct ChangedFile {
+    turn: u32,
+    beneath: Arc<Beneath>,
+    relative: PathBuf,
+    shown: String,
+    before: EarlierContent,
+    /// Whether the change before it left the file as this one found it.
+    goes_on: bool,
+    after: Hash,
+    size: u64,
+    names: Names,
     /// Directories made for it, the outermost first.
-    pub(super) made: Vec<PathBuf>,
+    made: Vec<PathBuf>,
+    /// Whether it was taken back.
+    is_undone: bool,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum EarlierContent {
+enum EarlierContent {
     Missing,
     Held(Arc<[u8]>),
     /// The content was too large to be kept.
@@ -130,7 +138,7 @@ impl Changes {
     /// Returns whether a change of a file of this many bytes can be undone.
     pub fn room_for(&self, bytes: u64) -> Undoable {
         let inner = lock(&self.inner);
-        let kept = if inner.changed_in == inner.turn { inner.kept() } else { 0 };
+        let kept = inner.kept(|change| change.turn == inner.turn);
         if kept.saturating_add(bytes) <= limits::UNDO_BYTES { Undoable::Yes } else { Undoable::TooMuch }
     }
 
@@ -138,13 +146,13 @@ impl Changes {
     /// files.
     pub fn preview(&self, scope: &UndoScope) -> Vec<UndoneFile> {
         let changed = lock(&self.inner).changed(scope);
-        changed.iter().rev().map(|entry| UndoneFile { path: entry.shown.clone(), undo: entry.forecast() }).collect()
+        forecasts(&changed)
     }
 
     /// Compares every file that was changed with what it was before the first change, as far as that is kept. Files that
     /// are as they were are left out. Looks at the files.
     pub fn compare(&self) -> Vec<FileDiff> {
-        let changed = lock(&self.inner).log.of(|_| true);
+        let changed = merged(&lock(&self.inner).changes, |_| true);
         changed.iter().rev().filter_map(ChangedFile::compare).collect()
     }
 
@@ -160,9 +168,9 @@ impl Changes {
             UndoScope::File(_) => None,
         };
         let done = |path: &str| report.iter().any(|file| file.path == path && file.undo.is_done());
-        let is_last = turn.is_none_or(|turn| turn == inner.changed_in);
-        inner.entries.retain(|entry| !(is_last && done(&entry.shown)));
-        inner.log.undone(turn, done);
+        for change in &mut inner.changes {
+            change.is_undone |= turn.is_none_or(|turn| change.turn == turn) && done(&change.shown);
+        }
         drop(inner);
         self.note_undone(turn, &report);
         if let Some(listener) = self.undone.get()
@@ -175,65 +183,71 @@ impl Changes {
 
     /// Marks where a message entered.
     pub fn mark(&self, message: &str) {
-        lock(&self.inner).log.mark(message);
+        let mut inner = lock(&self.inner);
+        let count = inner.changes.len();
+        inner.marks.insert(message.to_owned(), count);
     }
 
     /// Returns the files that were changed since a message, the newest change first, and what undo would do to them now.
     /// Looks at the files.
     pub fn since(&self, message: &str) -> Vec<UndoneFile> {
-        let changed = lock(&self.inner).log.since(message);
-        changed.iter().rev().map(|entry| UndoneFile { path: entry.shown.clone(), undo: entry.forecast() }).collect()
+        let changed = lock(&self.inner).since(message);
+        forecasts(&changed)
     }
 
     /// Takes back what was changed since a message, the newest first, as [`Changes::undo`] does.
     pub fn undo_since(&self, message: &str) -> Vec<UndoneFile> {
         let mut inner = lock(&self.inner);
-        let mut changed = inner.log.since(message);
-        inner.log.forget(message);
-        inner.entries.clear();
+        let mut changed = inner.since(message);
+        if let Some(mark) = inner.marks.get(message).copied() {
+            inner.changes.truncate(mark);
+            inner.marks.retain(|_, at| *at <= mark);
+        }
         undo_all(&mut changed)
     }
 
     pub(super) fn record(&self, change: Written<'_>) -> Undoable {
         let mut inner = lock(&self.inner);
-        if inner.changed_in != inner.turn {
-            inner.entries.clear();
-            inner.changed_in = inner.turn;
-        }
         let turn = inner.turn;
-        inner.log.record(&change, turn);
-        let same =
-            |entry: &ChangedFile| entry.relative == change.relative && Arc::ptr_eq(&entry.beneath, change.beneath);
-        let earlier = inner.entries.iter().position(same).map(|at| inner.entries.remove(at));
+        inner.changed_in = turn;
+        let same = |known: &ChangedFile| !known.is_undone && known.is_of(change.relative, change.beneath);
+        let as_left = |known: &ChangedFile| change.before.is_some_and(|held| hash(&held.bytes) == known.after);
+        // What goes on in a turn is one change, unless a message entered between.
+        let mark = inner.marks.values().copied().max().unwrap_or(0);
+        let earlier = inner.changes.iter().enumerate().rfind(|(_, known)| same(known));
+        let earlier = earlier.filter(|(_, known)| as_left(known)).map(|(at, known)| (at, known.turn));
+        let goes_on = earlier.is_some();
+        let continued = earlier.filter(|(at, earlier)| *at >= mark && *earlier == turn);
         let mut made = change.directories;
-        let continued = earlier.and_then(|mut earlier| {
-            let as_left = change.before.is_some_and(|held| hash(&held.bytes) == earlier.after);
-            earlier.made.append(&mut made);
-            made = std::mem::take(&mut earlier.made);
-            as_left.then_some(earlier.before)
-        });
-        let room = limits::UNDO_BYTES.saturating_sub(inner.kept());
-        let before = continued.unwrap_or_else(|| match change.before {
-            None => EarlierContent::Missing,
-            Some(held) if held.bytes.len() as u64 <= room => EarlierContent::Held(Arc::clone(&held.bytes)),
-            Some(_) => EarlierContent::Dropped,
-        });
-        let undoable = match before {
-            EarlierContent::Missing | EarlierContent::Held(_) => Undoable::Yes,
-            EarlierContent::Dropped => Undoable::TooMuch,
+        let (before, goes_on) = match continued.map(|(at, _)| inner.changes.remove(at)) {
+            Some(mut earlier) => {
+                earlier.made.append(&mut made);
+                made = earlier.made;
+                (earlier.before, earlier.goes_on)
+            }
+            None => (inner.keep(change.before.map(|held| &held.bytes)), goes_on),
         };
-        inner.entries.push(ChangedFile {
+        let undoable = if matches!(before, EarlierContent::Dropped) { Undoable::TooMuch } else { Undoable::Yes };
+        inner.changes.push(ChangedFile {
+            turn,
             beneath: Arc::clone(change.beneath),
             relative: change.relative.to_owned(),
             shown: change.shown,
             before,
+            goes_on,
             after: hash(change.after),
             size: change.after.len() as u64,
             names: change.names,
             made,
+            is_undone: false,
         });
         undoable
     }
+}
+
+/// Returns what undo would do to files now, the newest change first.
+fn forecasts(changed: &[ChangedFile]) -> Vec<UndoneFile> {
+    changed.iter().rev().map(|entry| UndoneFile { path: entry.shown.clone(), undo: entry.forecast() }).collect()
 }
 
 /// Takes changes back, the newest first, and then removes the directories made for them that are empty.
@@ -253,24 +267,66 @@ fn undo_all(changed: &mut [ChangedFile]) -> Vec<UndoneFile> {
 impl ChangeLog {
     /// Returns the changes that an undo is about, the newest last, one for each file.
     fn changed(&self, scope: &UndoScope) -> Vec<ChangedFile> {
-        match scope {
-            UndoScope::LastTurn => self.entries.clone(),
-            UndoScope::Turn(turn) => self.log.of(|change| change.turn == *turn),
-            UndoScope::File(path) => self.log.of(|change| change.file.shown == *path),
-        }
+        merged(&self.changes, |change| match scope {
+            UndoScope::LastTurn => change.turn == self.changed_in,
+            UndoScope::Turn(turn) => change.turn == *turn,
+            UndoScope::File(path) => change.shown == *path,
+        })
     }
 
-    /// Returns the bytes that are kept.
-    fn kept(&self) -> u64 {
-        let kept = |entry: &ChangedFile| match &entry.before {
+    /// Returns what was changed since a message, the newest change last, one for each file.
+    fn since(&self, message: &str) -> Vec<ChangedFile> {
+        let since = self.marks.get(message).and_then(|mark| self.changes.get(*mark..));
+        merged(since.unwrap_or_default(), |_| true)
+    }
+
+    /// Returns the content before a change as far as there is room for it, for which contents of earlier turns are forgotten.
+    fn keep(&mut self, before: Option<&Arc<[u8]>>) -> EarlierContent {
+        let Some(bytes) = before else { return EarlierContent::Missing };
+        let turn = self.turn;
+        while self.kept(|_| true).saturating_add(bytes.len() as u64) > limits::UNDO_BYTES {
+            let mut earlier = self.changes.iter_mut().filter(|change| change.turn != turn);
+            match earlier.find(|change| matches!(change.before, EarlierContent::Held(_))) {
+                Some(oldest) => oldest.before = EarlierContent::Dropped,
+                None => return EarlierContent::Dropped,
+            }
+        }
+        EarlierContent::Held(Arc::clone(bytes))
+    }
+
+    /// Returns the bytes that are kept of the changes that are meant.
+    fn kept(&self, is_meant: impl Fn(&ChangedFile) -> bool) -> u64 {
+        let kept = |change: &ChangedFile| match &change.before {
             EarlierContent::Held(bytes) => bytes.len() as u64,
             EarlierContent::Missing | EarlierContent::Dropped => 0,
         };
-        self.entries.iter().map(kept).sum()
+        self.changes.iter().filter(|change| is_meant(change)).map(kept).sum()
     }
 }
 
+/// Joins the changes of each file that are meant and were not taken back.
+fn merged(changes: &[ChangedFile], is_meant: impl Fn(&ChangedFile) -> bool) -> Vec<ChangedFile> {
+    let mut files: Vec<ChangedFile> = Vec::new();
+    for change in changes.iter().filter(|change| !change.is_undone && is_meant(change)) {
+        let mut change = change.clone();
+        if let Some(at) = files.iter().position(|known| known.is_of(&change.relative, &change.beneath)) {
+            let mut earlier = files.remove(at);
+            earlier.made.append(&mut change.made);
+            change.made = earlier.made;
+            if change.goes_on {
+                change.before = earlier.before;
+            }
+        }
+        files.push(change);
+    }
+    files
+}
+
 impl ChangedFile {
+    fn is_of(&self, relative: &Path, beneath: &Arc<Beneath>) -> bool {
+        self.relative == relative && Arc::ptr_eq(&self.beneath, beneath)
+    }
+
     fn as_left(&self) -> Option<FileSnapshot> {
         let place = self.beneath.place(&self.relative).ok()?;
         let held = atomic::look(&place, self.size).ok()??;

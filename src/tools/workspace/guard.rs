@@ -15,21 +15,25 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use signal_hook::consts::{
+    SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
+    SIGXFSZ,
+};
 
-use crate::workspace::children::Children;
 use crate::workspace::job::{Ended, Failure};
 use crate::workspace::job_streams::{JobStreams, Streams};
 use crate::workspace::own_program;
-use crate::workspace::processes::{self, Machine, Process};
+use crate::workspace::processes::{self, Children, Machine, Process};
 #[cfg(target_os = "linux")]
 use crate::workspace::sandbox::{SUBCOMMAND, inner};
+use crate::workspace::spawner::GUARD;
 use steersman_base::limits;
 
 /// The time between two checks during a kill.
@@ -39,22 +43,13 @@ const BLIND_KILL_STEP: Duration = Duration::from_millis(2);
 /// The file through which the kernel prefers to kill the job, not the host, when memory runs out.
 const OOM_SCORE: &str = "/proc/self/oom_score_adj";
 
+/// The exit code of a hidden sub-command that was not called by this program.
+const USAGE: u8 = 2;
+
 /// The signals that would end or stop the guard. They get a handler, since the job would inherit ignored signals.
 const HANDLED: [i32; 14] = [
-    Signal::HUP.as_raw(),
-    Signal::INT.as_raw(),
-    Signal::QUIT.as_raw(),
-    Signal::TERM.as_raw(),
-    Signal::USR1.as_raw(),
-    Signal::USR2.as_raw(),
-    Signal::ALARM.as_raw(),
-    Signal::VTALARM.as_raw(),
-    Signal::PROF.as_raw(),
-    Signal::XCPU.as_raw(),
-    Signal::XFSZ.as_raw(),
-    Signal::IO.as_raw(),
-    Signal::ABORT.as_raw(),
-    Signal::TSTP.as_raw(),
+    SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO, SIGABRT,
+    SIGTSTP,
 ];
 
 /// A message to the guard's main loop.
@@ -67,10 +62,34 @@ enum GuardMessage {
     Alone,
 }
 
+/// Runs a hidden sub-command, as which a program starts itself, to its end; `None` when the arguments name none. They run
+/// before the command line is parsed, before logging and before any hook; help and completions do not list them.
+///
+/// A program whose [`Spawner`](crate::workspace::Spawner) names its own executable calls this first in `main`.
+pub fn run_hidden(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    let mut args = args.into_iter().skip(1);
+    let name = args.next()?;
+    #[cfg(target_os = "linux")]
+    if name == SUBCOMMAND {
+        return Some(inner::run(args).into());
+    }
+    if name != GUARD {
+        return None;
+    }
+    let memory = args.next().and_then(|memory| memory.to_str()?.parse().ok());
+    let streams = args.next().and_then(|arg| Streams::of_argument(&arg));
+    let job: Vec<OsString> = args.collect();
+    let (Some(memory), Some(streams), false) = (memory, streams, job.is_empty()) else {
+        return Some(USAGE.into());
+    };
+    run(&job, Some(memory).filter(|memory| *memory > 0), streams);
+    Some(ExitCode::SUCCESS)
+}
+
 /// Runs a job to its end, with everything that it starts; writes how it ended to standard error.
 ///
 /// `memory` is how much all its processes together may have, bytes; `None` for a share of the machine's.
-pub fn run(argv: &[OsString], memory: Option<u64>, streams: Streams) {
+fn run(argv: &[OsString], memory: Option<u64>, streams: Streams) {
     let ended = guard(argv, memory, streams);
     if let Ok(mut line) = serde_json::to_string(&ended) {
         line.push('\n');

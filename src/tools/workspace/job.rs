@@ -88,26 +88,6 @@ pub enum Failure {
 
 /// Returns the name of a signal, such as `SIGKILL`.
 pub fn signal_name(signal: i32) -> String {
-    const NAMES: [(i32, &str); 17] = [
-        (1, "SIGHUP"),
-        (2, "SIGINT"),
-        (3, "SIGQUIT"),
-        (4, "SIGILL"),
-        (5, "SIGTRAP"),
-        (6, "SIGABRT"),
-        (8, "SIGFPE"),
-        (9, "SIGKILL"),
-        (11, "SIGSEGV"),
-        (13, "SIGPIPE"),
-        (14, "SIGALRM"),
-        (15, "SIGTERM"),
-        (24, "SIGXCPU"),
-        (25, "SIGXFSZ"),
-        // These two differ between systems.
-        (rustix::process::Signal::BUS.as_raw(), "SIGBUS"),
-        (rustix::process::Signal::SYS.as_raw(), "SIGSYS"),
-        (rustix::process::Signal::USR1.as_raw(), "SIGUSR1"),
-    ];
-    let named = NAMES.iter().find(|(number, _)| *number == signal);
-    named.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+    let named = nix::sys::signal::Signal::try_from(signal);
+    named.map_or_else(|_| format!("signal {signal}"), |known| known.as_str().to_owned())
 }

@@ -11,11 +11,10 @@
 //! - tools stay in the workspace: `mod.rs`; tests: `workspace.rs`, `paths.rs`
 //! - files are changed in one step, never through a link: `files.rs`, `beneath.rs`, `atomic.rs`; tests:
 //!   `atomic.rs`, `swap_races.rs`, `changes.rs`
-//! - undo: what the tools of the last turn changed: `changes.rs`, `src/session/host/undo.rs`; and what they changed since a
-//!   message, for a branch: `rewind.rs`; tests: `changes.rs`
-//! - processes: how a command starts, and how all of it ends: `spawner.rs`, `guard.rs`, `processes.rs`,
-//!   `children.rs`, `hidden.rs`; a command that is talked to: `job_streams.rs`; tests: `spawner.rs`, `process_trees/mod.rs`,
-//!   `spawner_streams.rs`
+//! - undo: what the tools changed in the last turn, or since a message, for a branch: `changes.rs`,
+//!   `src/session/host/undo.rs`; tests: `changes.rs`
+//! - processes: how a command starts, and how all of it ends: `spawner.rs`, `guard.rs`, `processes.rs`; a
+//!   command that is talked to: `job_streams.rs`; tests: `spawner.rs`, `process_trees/mod.rs`, `spawner_streams.rs`
 //! - programs of the user that are run for what they print: `own_command.rs`; tests: `tests/program/keys.rs`,
 //!   `tests/program/headless/permission_command.rs`
 //! - the environment of commands: `environment.rs`; tests: `child_environment.rs`
@@ -31,7 +30,6 @@
 mod atomic;
 mod beneath;
 mod changes;
-mod children;
 pub mod denied_files;
 pub mod denied_programs;
 mod diff;
@@ -40,8 +38,7 @@ mod files;
 pub mod foreground;
 mod git_operation;
 mod git_settings;
-pub mod guard;
-mod hidden;
+mod guard;
 mod ignore_rules;
 mod job;
 mod job_streams;
@@ -52,7 +49,6 @@ mod private_copy;
 mod processes;
 pub mod programs;
 mod project;
-mod rewind;
 pub mod sandbox;
 mod script;
 mod seen;
@@ -76,7 +72,7 @@ pub use changes::{Changes, Undoable};
 pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
 pub use git_operation::GitOperations;
-pub use hidden::run_hidden;
+pub use guard::run_hidden;
 pub use job::{Confinement, Ended, Failure, Job, Network, Placement, signal_name};
 pub use job_streams::{JobErrors, JobInput, Streams};
 pub use outside::{OutsideCommand, OutsideError, WORKSPACE_VARIABLE};

@@ -9,8 +9,12 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::workspace::sandbox::mounts::{self, Mount};
-use crate::workspace::sandbox::{GIT_CONFIG, SandboxResources};
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
+
+use crate::workspace::sandbox::landlock::{self, UnixSockets};
+use crate::workspace::sandbox::mounts::Mount;
+use crate::workspace::sandbox::namespaces::{self, Side};
+use crate::workspace::sandbox::{SandboxResources, expected_mount, init, seccomp, supervisor};
 use crate::workspace::{Job, Network};
 use steersman_base::protected::ProtectedPlaces;
 
@@ -57,7 +61,6 @@ struct InnerArguments {
 }
 
 /// The stage at which a process of the sub-command is started.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 #[derive(Debug, Default, Clone, Copy)]
 enum Stage {
     /// On the machine, where Landlock is to confine it.
@@ -71,33 +74,22 @@ enum Stage {
     First(u32, u32),
 }
 
-/// Returns the arguments for a job whose mounts are made, from its temporary directory on.
-pub(super) fn within_mounts(own: &SandboxResources, job: &Job) -> Vec<OsString> {
-    let temp = mounts::temp(own, job);
-    let mut line: Vec<OsString> = vec!["--tmp".into(), temp.clone().into()];
-    supervised(own, job, &temp, &mut line);
-    line.extend(["--git-config", GIT_CONFIG].map(OsString::from));
-    network(job.confinement.network, &mut line);
-    line.push("--".into());
-    line.extend(job.argv.iter().cloned());
-    line
-}
-
-/// Adds the arguments that say what the supervisor of the job protects, if the kernel lets this program supervise it.
-pub(super) fn supervised(own: &SandboxResources, job: &Job, temp: &Path, line: &mut Vec<OsString>) {
+/// Returns the arguments that the command line of every kind of sandbox ends with.
+pub(super) fn arguments(own: &SandboxResources, job: &Job, temp: &Path, git_config: &Path) -> Vec<OsString> {
+    let mut line: Vec<OsString> = vec!["--tmp".into(), temp.into(), "--git-config".into(), git_config.into()];
+    // If the kernel lets this program supervise the job.
     if own.unsupervised.is_none() {
         let locked = job.confinement.writable.first().and_then(|root| root.canonicalize().ok());
         line.extend([SUPERVISE.into(), locked.unwrap_or_else(|| temp.to_owned()).into()]);
         line.extend(own.protected(job, temp).arguments());
     }
-}
-
-/// Adds the argument for a network.
-pub(super) fn network(network: Network, line: &mut Vec<OsString>) {
-    match network {
+    match job.confinement.network {
         Network::Off => {}
         Network::On => line.push("--network".into()),
     }
+    line.push("--".into());
+    line.extend(job.argv.iter().cloned());
+    line
 }
 
 /// Confines this process and executes the job; returns the exit code only when that failed, after saying why, or when
@@ -142,7 +134,6 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 /// Returns the exit code that says how a process ended, as of a shell.
-#[cfg(target_os = "linux")]
 pub(super) fn exit_code(code: Option<i32>, signal: Option<i32>) -> u8 {
     const SIGNALLED: i32 = 128;
     let code = code.or(signal.map(|signal| SIGNALLED + signal));
@@ -197,13 +188,7 @@ pub(super) enum StartError {
 }
 
 /// Confines this process but for its system calls; returns the kinds of socket that the job may open.
-#[cfg(target_os = "linux")]
 fn confine(order: &InnerArguments) -> Result<Vec<i32>, String> {
-    use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
-
-    use crate::workspace::sandbox::landlock::{self, UnixSockets};
-    use crate::workspace::sandbox::{expected_mount, init};
-
     let describe = |error: rustix::io::Errno| error.to_string();
     set_no_new_privs(true).map_err(describe)?;
     expected_mount::check(&order.expected)?;
@@ -232,15 +217,12 @@ fn confine(order: &InnerArguments) -> Result<Vec<i32>, String> {
 }
 
 /// Starts the job, with system calls taken from it; returns its exit code unless the job takes the place of this process.
-#[cfg(target_os = "linux")]
 fn start(
     mut command: Command,
     place: Stage,
     supervised: Option<(PathBuf, ProtectedPlaces)>,
     sockets: Vec<i32>,
 ) -> Result<u8, StartError> {
-    use crate::workspace::sandbox::{seccomp, supervisor};
-
     let confine = move || seccomp::confine(&sockets);
     let job = match (supervised, place) {
         (Some((locked, places)), _) => supervisor::start(command, places, &locked, confine)?,
@@ -258,10 +240,7 @@ fn start(
 
 /// Makes the namespaces of the job where that is asked for; goes on in their first process. Returns the exit code of the job
 /// in this one, which waits for it.
-#[cfg(target_os = "linux")]
 fn separate(order: &mut InnerArguments) -> Result<Option<u8>, String> {
-    use crate::workspace::sandbox::namespaces::{self, Side};
-
     if let Stage::Outside = order.place {
         match namespaces::separate(order.network)? {
             Side::Outer(code) => return Ok(Some(code)),
@@ -275,10 +254,7 @@ fn separate(order: &mut InnerArguments) -> Result<Option<u8>, String> {
 }
 
 /// Waits for the end of the job; returns its exit code.
-#[cfg(target_os = "linux")]
 fn end(job: u32, place: Stage) -> u8 {
-    use crate::workspace::sandbox::init;
-
     match place {
         // Nobody else looks at the streams of the job, whose ends are to be seen.
         Stage::Machine | Stage::Inside => {
@@ -298,27 +274,11 @@ fn end(job: u32, place: Stage) -> u8 {
     exit_code(code, signal)
 }
 
-#[cfg(target_os = "linux")]
 fn release_streams() -> Result<(), rustix::io::Errno> {
     let nothing = rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty())?;
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn confine(_: &InnerArguments) -> Result<Vec<i32>, String> {
-    Err("this system has none".to_owned())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn separate(_: &mut InnerArguments) -> Result<Option<u8>, String> {
-    Ok(None)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn start(_: Command, _: Stage, _: Option<(PathBuf, ProtectedPlaces)>, _: Vec<i32>) -> Result<u8, StartError> {
-    Err(StartError::Confinement("this system has none".to_owned()))
 }
 
 fn failed(sentence: &str) -> u8 {

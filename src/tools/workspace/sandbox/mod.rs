@@ -19,22 +19,27 @@
 //! # Where things are
 //!
 //! - the sandbox of commands: namespaces, bubblewrap, Landlock, what each closes: `mod.rs`, `mounts.rs`,
-//!   `namespaces.rs`, `view.rs`, `bubblewrap.rs`, `expected_mount.rs`, `landlock.rs`, `seccomp.rs`, `places.rs`; tests:
+//!   `namespaces.rs`, `view.rs`, `expected_mount.rs`, `landlock.rs`, `seccomp.rs`, `places.rs`; tests:
 //!   `sandbox/mod.rs`, `tests/fixtures/sandbox_probes.py`
 //! - the supervisor of a job, which writes names in its place: `supervisor/`, `seccomp_notify/`; tests: `sandbox/names.rs`,
 //!   `tests/fixtures/protected_names.py`
 
-mod bubblewrap;
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is none elsewhere"))]
+
 #[cfg(target_os = "linux")]
 mod expected_mount;
 mod explain;
 #[cfg(target_os = "linux")]
 mod init;
+#[cfg(target_os = "linux")]
 pub mod inner;
+#[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]
 mod listed_mount;
+#[cfg(target_os = "linux")]
 mod mounts;
+#[cfg(target_os = "linux")]
 mod namespaces;
 mod places;
 mod probe;
@@ -155,13 +160,14 @@ impl Sandbox {
         let mut reasons = Vec::new();
         for kind in kinds {
             let (name, found) = match kind {
-                SandboxChoice::Namespaces => ("namespaces", linux(Mechanism::Namespaces)),
+                SandboxChoice::Namespaces => ("namespaces", Ok(Mechanism::Namespaces)),
                 SandboxChoice::Bubblewrap => ("bubblewrap", bubblewrap(around)),
                 SandboxChoice::Landlock | SandboxChoice::Auto | SandboxChoice::Off => {
-                    ("landlock", linux(Mechanism::Landlock))
+                    ("landlock", Ok(Mechanism::Landlock))
                 }
             };
             let works = match found {
+                _ if cfg!(not(target_os = "linux")) => Err("it is a part of Linux".to_owned()),
                 Ok(kind) => works(kind, around, reasons.join("; ")).await,
                 Err(why) => Err(why),
             };
@@ -208,9 +214,14 @@ impl Sandbox {
             return Err(refused(format!("{name} cannot confine a command that may write in {}", root.display())));
         }
         match &self.0 {
-            SandboxState::Confined(Mechanism::Namespaces, own) => Ok(namespaces::wrap(own, job)),
-            SandboxState::Confined(Mechanism::Bubblewrap(bwrap), own) => Ok(bubblewrap::wrap(bwrap, own, job)),
-            SandboxState::Confined(Mechanism::Landlock, own) => landlock::wrap(own, job).map_err(refused),
+            #[cfg(target_os = "linux")]
+            SandboxState::Confined(kind, own) => match kind {
+                Mechanism::Namespaces => Ok(namespaces::wrap(own, job)),
+                Mechanism::Bubblewrap(bwrap) => Ok(namespaces::wrap_in_bubblewrap(bwrap, own, job)),
+                Mechanism::Landlock => landlock::wrap(own, job).map_err(refused),
+            },
+            #[cfg(not(target_os = "linux"))]
+            SandboxState::Confined(..) => Err(refused("this system has none".to_owned())),
             SandboxState::None { .. } => Ok(job.argv.clone()),
         }
     }
@@ -304,10 +315,6 @@ fn bubblewrap(around: &Surroundings) -> Result<Mechanism, String> {
         return Err("bwrap runs with the rights of another user here, which no job may take on".to_owned());
     }
     Ok(Mechanism::Bubblewrap(bwrap))
-}
-
-fn linux(kind: Mechanism) -> Result<Mechanism, String> {
-    if cfg!(target_os = "linux") { Ok(kind) } else { Err("it is a part of Linux".to_owned()) }
 }
 
 /// Tries a sandbox, with a supervisor if the kernel allows one.

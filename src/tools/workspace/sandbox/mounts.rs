@@ -1,7 +1,7 @@
 //! The mounts that make a job's view of the file system, as one list, for bubblewrap and for this program's own
 //! mounts.
 //!
-//! Made for [`super::bubblewrap`] and [`super::namespaces`]; nothing is mounted here. Later mounts cover earlier
+//! Made for [`super::namespaces`]; nothing is mounted here. Later mounts cover earlier
 //! ones, so the order is the policy: system, home, what may be read, what may be written, and above all what nobody
 //! may see or change. No link is followed that a command could have made.
 

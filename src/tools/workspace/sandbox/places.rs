@@ -44,7 +44,6 @@ const SECRETS: &str = "\
     .python_history .ssh .terraform.d .thunderbird .zsh_history";
 
 /// What a command finds in `/dev` when the directory itself is the host's.
-#[cfg(target_os = "linux")]
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// A place of the system, as it is put into a sandbox.
