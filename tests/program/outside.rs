@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
+use steersman::program::cli::project::{ProjectOffer, TrustRecord};
 use steersman_tools::workspace::sandbox::Surroundings;
 use steersman_tools::workspace::{
     Confinement, Job, Network, OutsideCommand, OutsideError, Placement, Sandbox, Spawner, TalkingJob,
@@ -151,6 +152,42 @@ fn a_file_that_the_model_writes_is_never_loaded_outside_by_a_program_of_the_user
             assert!(!results[1].starts_with("Error"), "it is written: {results:?}");
             if case.hooks.is_none() {
                 assert!(results[2].contains("the server time does not start"), "it was to start: {kind}: {results:?}");
+            }
+        }
+    }
+}
+
+/// As `npx` and `uvx` do: they load packages, which bring names of the table and repositories along, before they speak.
+const LOADER: &str = "\
+    #!/bin/sh\nset -e\nfor d in \"$npm_config_cache/_npx/node_modules/p\" \"$XDG_CACHE_HOME/uv\" \"$UV_TOOL_DIR\"; do\n\
+    mkdir -p \"$d/.git\" \"$d/.github/workflows\"\necho x > \"$d/.git/config\"\necho x > \"$d/.github/workflows/ci.yml\"\n\
+    echo x > \"$d/package.json\"\nln -s package.json \"$d/link\"\ndone\necho loaded >&2\n";
+
+#[test]
+fn a_server_that_loads_packages_keeps_them_in_a_directory_of_its_own_under_each_sandbox() {
+    for kind in flags().into_iter().filter(|kind| *kind != "off") {
+        let program = Program::new()
+            .config("[mcp.mine]\ncommand = 'npx'\nargs = ['-y', 'p']\nnetwork = true\n")
+            .file("work/.git/HEAD", "ref: refs/heads/main\n")
+            .file("work/.mcp.json", r#"{"mcpServers": {"theirs": {"command": "npx", "args": ["-y", "p"]}}}"#);
+        executable(&program.home().join(".local/bin/npx"), LOADER);
+        let offer = ProjectOffer::read(&program.work().canonicalize().unwrap(), &[]).unwrap();
+        TrustRecord::at(Some(&program.home().join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", program.home().join(".local/bin").display());
+        let (output, home) = program.env("PATH", &path).args(["mcp", "doctor", "--sandbox", kind]).output_with_home();
+        let said = format!("{}{}", stdout(&output), stderr(&output));
+        let caches = home.path().join(".cache/steersman/mcp");
+        let names = fs::read_dir(&caches).unwrap_or_else(|error| panic!("{kind}: {error}: {said}"));
+        let mut names: Vec<String> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        // What a project left in its own never meets a server of the user with the same name.
+        assert!(names[0] == "mine" && names[1].starts_with("theirs-") && names.len() == 2, "{kind}: {names:?}: {said}");
+        for name in names {
+            for part in ["npm/_npx/node_modules/p", "uv", "uv-tools"] {
+                for file in [".git/config", ".github/workflows/ci.yml", "link"] {
+                    let file = caches.join(&name).join(part).join(file);
+                    assert!(file.exists(), "{kind}: {} was not written: {said}", file.display());
+                }
             }
         }
     }

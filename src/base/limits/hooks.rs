@@ -24,7 +24,7 @@ pub const HOOKS_PER_FILE: usize = 100;
 pub const HOOK_FILE_BYTES: u64 = 256 * 1024;
 /// Largest script whose content is compared with what was trusted, bytes; a hook that names a larger one is left out.
 pub const HOOK_SCRIPT_BYTES: u64 = 16 * 1024 * 1024;
-/// Most files that one command is searched for.
+/// Most scripts that one command may name: one with more is left out.
 pub const HOOK_SCRIPTS: usize = 16;
 /// Most entries of a directory that a copied script finds as links.
 pub const BESIDE_SCRIPTS: usize = 10_000;
@@ -32,6 +32,8 @@ pub const BESIDE_SCRIPTS: usize = 10_000;
 pub const PINNED_FILES: usize = 1_000;
 /// Most bytes of such a directory.
 pub const PINNED_BYTES: u64 = 32 * 1024 * 1024;
+/// Most bytes of all that the servers of a project run, together.
+pub const PINNED_BYTES_OF_SERVERS: u64 = 4 * PINNED_BYTES;
 /// Times that answers can change the arguments of one call.
 pub const ANSWER_CHANGES: u32 = 3;
 /// Times in a row that hooks can keep a turn from ending.

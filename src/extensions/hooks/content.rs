@@ -28,15 +28,17 @@ pub struct HookPlaces {
 /// Returns the scripts that a hook names, in the order of its words.
 ///
 /// # Errors
-/// Why one of them cannot be compared: it is too large.
+/// Why they cannot be compared: one is too large, or there are too many.
 pub fn scripts(hook: &Hook, places: &HookPlaces) -> Result<Vec<Script>, String> {
     let mut found: Vec<Script> = Vec::new();
     let words = words(&hook.command).into_iter().chain(hook.arguments.iter().flatten().cloned());
-    for path in words.filter_map(|word| place(&word, hook, places)).take(limits::HOOK_SCRIPTS * 4) {
-        if found.len() >= limits::HOOK_SCRIPTS || found.iter().any(|script| script.path == path) {
-            continue;
+    for path in words.filter_map(|word| place(&word, hook, places)) {
+        if found.iter().all(|script| script.path != path) {
+            found.extend(Script::read(&path)?);
         }
-        found.extend(Script::read(&path)?);
+        if found.len() > limits::HOOK_SCRIPTS {
+            return Err(format!("it names more than {} scripts", limits::HOOK_SCRIPTS));
+        }
     }
     Ok(found)
 }

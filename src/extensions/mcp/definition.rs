@@ -93,6 +93,8 @@ pub struct PinnedFiles {
     pub words: Vec<String>,
     /// Each file with what tells it from another content.
     pub files: BTreeMap<PathBuf, String>,
+    /// The directories that were too large to be compared, as the question said.
+    pub uncompared: Vec<PathBuf>,
 }
 
 impl ProcessDefinition {

@@ -13,8 +13,8 @@ use steersman_base::paths::without_dots;
 use steersman_base::text::visible_line;
 use steersman_tools::workspace::{Beside, Job, NamedFiles, Network, PrivateCopy, Spawner, replace_parts};
 
-/// The variables that name a place for what programs load from elsewhere.
-const CACHES: [&str; 2] = ["XDG_CACHE_HOME", "npm_config_cache"];
+/// The variables that name a place for what programs load from elsewhere, with that place in the directory for it.
+const CACHES: [(&str, &str); 3] = [("XDG_CACHE_HOME", ""), ("npm_config_cache", "npm"), ("UV_TOOL_DIR", "uv-tools")];
 
 /// Makes the process of a server that runs in `directory`, for agents that work in `workspace`.
 ///
@@ -40,8 +40,10 @@ pub(super) fn server_job(
     if let Some(cache) = process.cache.as_ref().filter(|_| spawner.sandbox().name().is_some()) {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(cache);
         made.map_err(|error| format!("its directory {} cannot be made: {error}", cache.display()))?;
-        environment.extend(CACHES.map(|name| (name.into(), cache.into())));
+        environment.extend(CACHES.map(|(name, place)| (name.into(), cache.join(place).into())));
         confinement.writable.push(cache.clone());
+        // What it loads brings names of the table along, and nobody else looks there.
+        confinement.unprotected.push(cache.clone());
     }
     let variable = |(name, value): &(String, SecretString)| (name.into(), value.expose_secret().into());
     environment.extend(process.environment.iter().map(variable));
@@ -86,8 +88,16 @@ fn working_directory(
 /// # Errors
 /// One sentence: one of them is not what the user trusts.
 fn checked(pinned: &PinnedFiles, beside: Beside) -> Result<(NamedFiles, Option<PrivateCopy>), String> {
-    let PinnedFiles { root, directory, words, files: trusted } = pinned;
+    let PinnedFiles { root, directory, words, files: trusted, uncompared } = pinned;
     let now = NamedFiles::read(words.iter().map(String::as_str), directory, root)?;
+    // One that was made too large meanwhile, by whoever writes there.
+    if let Some((directory, why)) = now.newly_uncompared(uncompared) {
+        let shown = visible_line(&directory.to_string_lossy()).into_owned();
+        return Err(format!(
+            "its directory {shown} cannot be compared with what you trusted any more: {why}; the next start of this \
+             program asks about it"
+        ));
+    }
     let pins = now.pins();
     let differs = |path: &&PathBuf| pins.get(*path) != trusted.get(*path);
     if let Some(changed) = pins.keys().chain(trusted.keys()).find(differs) {

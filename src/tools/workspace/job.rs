@@ -25,7 +25,8 @@ pub struct Confinement {
     pub readable: Vec<PathBuf>,
     /// Files and directories that it may read and change.
     pub writable: Vec<PathBuf>,
-    /// Directories in which no name is protected: where a job whose every word is this program's own makes a repository.
+    /// Directories in which no name is protected: where a job whose every word is this program's own makes a repository, and
+    /// where a server keeps what it loads.
     pub unprotected: Vec<PathBuf>,
     /// Programs that it may neither start nor read, and files and directories that it may not read.
     pub denied: Vec<PathBuf>,

@@ -65,8 +65,13 @@ impl Script {
     /// # Errors
     /// Why the directory cannot be compared.
     pub fn read_all(directory: &Path) -> Result<Vec<Self>, String> {
+        Self::read_within(directory, limits::PINNED_BYTES)
+    }
+
+    /// As [`Self::read_all`], of a directory with at most so many bytes.
+    fn read_within(directory: &Path, mut room: u64) -> Result<Vec<Self>, String> {
         let mut files = Vec::new();
-        let (mut directories, mut room) = (vec![directory.to_owned()], limits::PINNED_BYTES);
+        let mut directories = vec![directory.to_owned()];
         while let Some(directory) = directories.pop() {
             let entries = directory.read_dir().map_err(|error| error.to_string())?;
             for entry in entries {
@@ -131,7 +136,8 @@ pub struct NamedFiles {
 }
 
 impl NamedFiles {
-    /// Reads what the words of a command line name below `root`, which is run in `directory`.
+    /// Reads what the words of a command line name below `root`, which is run in `directory`. A directory that is too large is
+    /// not compared; nothing else is left out.
     ///
     /// # Errors
     /// Why a script cannot be compared.
@@ -139,8 +145,9 @@ impl NamedFiles {
         let mut named = Self::default();
         named.add_directory(directory, root);
         let paths = words.into_iter().flat_map(parts).map(|part| directory.join(part));
-        for path in paths.filter(|path| path.starts_with(root)).take(limits::HOOK_SCRIPTS * 4) {
-            if named.files.iter().any(|known| known.path == path) {
+        let mut scripts = 0;
+        for path in paths.filter(|path| path.starts_with(root)) {
+            if named.names(&path) {
                 continue;
             }
             if path.is_dir() {
@@ -148,8 +155,15 @@ impl NamedFiles {
                     named.add_directory(&path, root);
                     named.programs.push(path);
                 }
-            } else if named.files.len() < limits::PINNED_FILES {
-                named.files.extend(Script::read(&path)?);
+            } else if let Some(script) = Script::read(&path)? {
+                scripts += 1;
+                named.files.push(script);
+            }
+            if scripts > limits::HOOK_SCRIPTS || named.programs.len() > limits::HOOK_SCRIPTS {
+                return Err(format!("it names more than {} scripts", limits::HOOK_SCRIPTS));
+            }
+            if named.bytes() > limits::PINNED_BYTES {
+                return Err(format!("its scripts are larger than {}", bytes(limits::PINNED_BYTES)));
             }
         }
         named.files.sort_by(|one, other| one.path.cmp(&other.path));
@@ -173,10 +187,20 @@ impl NamedFiles {
         if !is_below(directory, root) {
             return;
         }
-        match Script::read_all(directory) {
+        match Script::read_within(directory, limits::PINNED_BYTES.saturating_sub(self.bytes())) {
             Ok(files) => self.files.extend(files),
             Err(why) => self.uncompared.push((directory.to_owned(), why)),
         }
+    }
+
+    /// Returns how many bytes all files have.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.content.len() as u64).sum()
+    }
+
+    /// Returns the first directory that is not compared and is none of these, with the reason.
+    pub fn newly_uncompared(&self, known: &[PathBuf]) -> Option<&(PathBuf, String)> {
+        self.uncompared.iter().find(|(directory, _)| !known.contains(directory))
     }
 
     /// Returns each file with what tells it from another content.

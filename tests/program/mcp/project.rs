@@ -10,6 +10,7 @@ use steersman::program::cli::places::UserDirectories;
 use steersman::program::cli::project::{FrontEnd, ProjectOffer, TrustQuestion, TrustRecord, trusted};
 use steersman_base::limits;
 use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_tools::workspace::NamedFiles;
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -356,6 +357,47 @@ fn a_trusted_server_works_in_a_copy_of_its_directory_and_not_in_an_empty_one() {
         assert!(!said.contains(root.to_str().unwrap()), "{said}: {words}");
         assert_eq!(words.contains("holds no file: what it would load"), !is_started, "{words}");
     }
+}
+
+// Whoever writes there makes the directory too large, so that nothing of it would be compared.
+#[tokio::test]
+async fn a_directory_that_becomes_too_large_to_be_compared_is_asked_about_and_runs_nothing_until_then() {
+    for cwd in ["server", "."] {
+        let servers = json!({"mcpServers": {
+            "a": {"command": "node", "args": ["./server"], "cwd": cwd}, "b": {"command": "x"},
+        }});
+        let project = Project::new(&servers.to_string());
+        fs::create_dir(project.root.join("server")).unwrap();
+        let (is_trusted, asked) = project.start(Answer::Once).await;
+        assert!(is_trusted, "{cwd}: {asked:?} {:?}", project.offer().unwrap().faults);
+        let trusted = project.offer().unwrap().pinned_files("a").unwrap();
+        for number in 0..=limits::PINNED_FILES {
+            fs::write(project.root.join(format!("server/{number}.js")), "").unwrap();
+        }
+        fs::write(project.root.join("server/index.js"), "evil()\n").unwrap();
+        let files = NamedFiles::read(["node", "./server"], &trusted.directory, &project.root).unwrap();
+        assert!(
+            files.newly_uncompared(&trusted.uncompared).is_some(),
+            "{cwd}: it is noticed at the next start of the server"
+        );
+        let (is_trusted, asked) = project.start(Answer::No(None)).await;
+        assert!(!is_trusted && asked[0].contains("(you are not asked when it changes): server: "), "{cwd}: {asked:?}");
+    }
+}
+
+#[test]
+fn a_server_that_names_more_scripts_than_are_compared_is_left_out() {
+    let args: Vec<String> = (0..=limits::HOOK_SCRIPTS).map(|number| format!("{number}.sh")).collect();
+    let project = Project::new(&json!({"mcpServers": {"a": {"command": "sh", "args": args}}}).to_string());
+    for name in &args {
+        fs::write(project.root.join(name), "true\n").unwrap();
+    }
+    let offer = project.offer().unwrap();
+    assert!(
+        offer.servers.is_empty() && offer.faults[0].contains("it names more than 16 scripts"),
+        "{:?}",
+        offer.faults
+    );
 }
 
 #[test]

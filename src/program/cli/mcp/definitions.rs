@@ -2,9 +2,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use sha2::{Digest as _, Sha256};
+
 use crate::program::cli::load::Start;
 use crate::program::config::{Environment, ServerSection};
-use steersman_base::text::visible_line;
+use steersman_base::text::{hex, visible_line};
 use steersman_extensions::mcp::definition::{Reached, ServerDefinition};
 use steersman_extensions::mcp::store::Store;
 use steersman_session::host::ServerSetup;
@@ -58,9 +60,14 @@ pub fn definitions(start: &Start, notes: &mut Vec<String>) -> Vec<ServerDefiniti
 /// of a server of the user's the programs and directories that its command line names.
 fn placed(mut definition: ServerDefinition, start: &Start) -> ServerDefinition {
     let Reached::Process(process) = &mut definition.reached else { return definition };
-    process.cache = start.places.cache.as_ref().map(|cache| cache.join("mcp").join(&definition.name));
     let plugin = start.plugin_servers.get(&definition.name).filter(|_| definition.source.starts_with("plugin "));
-    if definition.source == PROJECT || plugin.is_some() {
+    let origin = match plugin {
+        Some((_, root)) => Some(root.as_path()),
+        None if definition.source == PROJECT => Some(start.places.project.as_deref().unwrap_or(&start.cwd)),
+        None => None,
+    };
+    process.cache = start.places.cache.as_ref().map(|cache| cache.join("mcp").join(cache_of(&definition.name, origin)));
+    if origin.is_some() {
         process.readable.extend(plugin.map(|(_, root)| root.clone()));
         process.pinned = start.project_pins.get(&definition.name).cloned();
     } else {
@@ -77,6 +84,13 @@ fn placed(mut definition: ServerDefinition, start: &Start) -> ServerDefinition {
         process.readable.extend(named.map(|path| directory_of(path, start.places.home.as_deref())));
     }
     definition
+}
+
+/// Returns the name of the directory for what a server loads: one of a project or a plugin shares none, since what one of them
+/// left there another would run.
+fn cache_of(name: &str, origin: Option<&Path>) -> String {
+    let digest = |origin: &Path| hex(&Sha256::digest(origin.as_os_str().as_encoded_bytes()));
+    origin.map_or_else(|| name.to_owned(), |origin| format!("{name}-{:.16}", digest(origin)))
 }
 
 /// Returns what a program sees of the place that its command line names: of a file the package that it belongs to.

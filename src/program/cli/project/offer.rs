@@ -146,7 +146,8 @@ impl ProjectOffer {
         let (server, named) = (self.servers.get(name)?, self.server_files.get(name)?);
         let words = server.command.iter().chain(server.args.iter().flatten()).cloned().collect();
         let directory = server_directory(server, &self.root);
-        Some(PinnedFiles { root: self.root.clone(), directory, words, files: named.pins() })
+        let uncompared = named.uncompared.iter().map(|(directory, _)| directory.clone()).collect();
+        Some(PinnedFiles { root: self.root.clone(), directory, words, files: named.pins(), uncompared })
     }
 
     /// Makes one of which nothing is read yet.
@@ -208,11 +209,20 @@ impl ProjectOffer {
         for fault in faults {
             self.fault(&self.root.join(DIRECTORY).join("config.toml"), &fault);
         }
+        let mut room = limits::PINNED_BYTES_OF_SERVERS;
         for (name, server) in self.servers.clone() {
-            match server_files(&server, &self.root) {
+            let named = server_files(&server, &self.root).and_then(|named| {
+                room = room.checked_sub(named.bytes()).ok_or("the files of all servers together are too large")?;
+                Ok(named)
+            });
+            match named {
                 Ok(named) => {
                     for file in &named.files {
                         self.hash_file(file);
+                    }
+                    // What becomes too large later is asked about again.
+                    for (directory, _) in &named.uncompared {
+                        self.hashed(format!("not compared {}", self.relative(directory)), Vec::new());
                     }
                     self.server_files.insert(name, named);
                 }

@@ -151,6 +151,10 @@ pub(super) fn of(own: &SandboxResources, job: &Job) -> Vec<Mount> {
         for path in may.readable.iter().filter(|path| path.starts_with(own_place)) {
             plan.follow(path);
         }
+        // What a server keeps for itself lies there.
+        for path in may.unprotected.iter().filter(|path| path.starts_with(own_place) && is_real(path)) {
+            plan.mounts.push(Mount::Writable(path.clone(), path.clone()));
+        }
     }
     for path in own.around.hidden.iter().chain(&may.denied) {
         plan.hide(path);
