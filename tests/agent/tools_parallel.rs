@@ -43,6 +43,48 @@ async fn a_name_in_another_case_or_behind_a_prefix_is_the_only_tool_that_it_fits
     assert_eq!(called.collect::<Vec<_>>(), ["read", "read", "read", "read", "Look", "LOOK"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_name_in_the_spelling_of_other_programs_is_the_only_tool_that_it_fits() {
+    let names = [
+        "functions.read:0",
+        "`read`",
+        "read()",
+        "read<|channel|>commentary",
+        "functions__read",
+        "WebSearch",
+        "web-search",
+        "look_up",
+        "one.look_up",
+        "one__look_up",
+        "mcp__two__read",
+        "write",
+    ];
+    let rig = Rig::new([batch(&names), Played::text("Done.")]);
+    let agent = rig.agent([tool("read", ""), tool("web_search", ""), tool("mcp__one__look_up", "")]).await;
+    run(agent, "Go.").answered().await;
+    let called = rig.events().into_iter().filter_map(|event| match event {
+        Event::ToolCall { name, .. } => Some(name),
+        _ => None,
+    });
+    assert_eq!(
+        called.collect::<Vec<_>>(),
+        [
+            "read",
+            "read",
+            "read",
+            "read",
+            "read",
+            "web_search",
+            "web_search",
+            "mcp__one__look_up",
+            "mcp__one__look_up",
+            "mcp__one__look_up",
+            "mcp__two__read",
+            "write"
+        ]
+    );
+}
+
 // D11
 #[tokio::test(start_paused = true)]
 async fn neighbouring_safe_calls_run_at_the_same_time_and_results_enter_in_call_order() {

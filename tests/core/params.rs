@@ -135,7 +135,7 @@ fn what_strict_modes_of_servers_write_is_taken() {
     // The whole object as a text of JSON.
     let text = json!(json!({"path": "a", "limit": 7}).to_string()).to_string();
     assert_eq!(parameters.validate(&Arguments::parse(&text)).unwrap().int("limit"), 7);
-    for wrong in [json!({"path": null}), json!({"path": "a", "limit": 5.5}), json!({"path": "a", "limit": "5"})] {
+    for wrong in [json!({"path": null}), json!({"path": "a", "limit": 5.5}), json!({"path": "a", "limit": "5 lines"})] {
         let said = parameters.validate(&object(wrong.clone())).unwrap_err();
         assert!(said.contains("must be"), "{wrong}: {said}");
     }
@@ -149,11 +149,25 @@ fn what_strict_modes_of_servers_write_is_taken() {
 }
 
 #[test]
+fn what_models_write_that_call_tools_in_tags_is_taken() {
+    let given = json!({
+        "path": "a.rs", "offset": "3", "ratio": "0.5", "deep": "False", "mode": "FAST", "names": "one.rs"
+    });
+    let args = everything().validate(&object(given)).unwrap();
+    assert_eq!((args.int("offset"), args.bool("deep"), args.str("mode")), (3, false, "fast"));
+    assert_eq!(args.strings("names"), ["one.rs"]);
+    let args = everything()
+        .validate(&object(json!({"path": "a.rs", "ratio": 1, "mode": "slow", "names": "[\"a\", \"b\"]"})))
+        .unwrap();
+    assert_eq!(args.strings("names"), ["a", "b"]);
+}
+
+#[test]
 fn nothing_else_is_coerced() {
     let integer = Parameters::build(|p| {
         p.required_integer("n", "");
     });
-    for wrong in [json!("1"), json!(1.5), json!(true), json!(null), json!([1]), json!({"n": 1}), json!(u64::MAX)] {
+    for wrong in [json!("one"), json!(1.5), json!(true), json!(null), json!([1]), json!({"n": 1}), json!(u64::MAX)] {
         assert!(integer.validate(&object(json!({"n": wrong}))).is_err(), "{wrong} passed as an integer");
     }
     for right in [json!(0), json!(i64::MIN), json!(i64::MAX)] {

@@ -1,9 +1,12 @@
-//! Arguments as strict modes of servers write them, made what the schema of the tool says.
+//! Arguments as strict modes of servers and tags of models write them, made what the schema of the tool says.
 //!
 //! Pure. Some servers write `5.0` for an integer, `null` for every member that may be left out, or a text that holds the JSON of
-//! an object or a list. Only what the schema does not take as it stands is changed, and only into what means the same.
+//! an object or a list; models that call tools in tags write every value as a text, and a list of one without its brackets.
+//! Only what the schema does not take as it stands is changed, and only into what means the same.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
+
+use steersman_base::text::halves::without_halves;
 
 /// Deepest nesting that is looked at.
 const DEPTH: usize = 16;
@@ -39,6 +42,10 @@ fn object(members: &mut Map<String, Value>, schema: &Map<String, Value>, root: &
 
 fn member(value: &mut Value, schema: &Value, root: &Value, depth: usize) {
     let Some(schema) = resolved(schema, root, depth).as_object() else { return };
+    if let Some(formed) = alternative(value, schema, root, depth) {
+        *value = formed;
+        return;
+    }
     let types: Vec<&str> = types(schema).collect();
     let is = |kind: &str| types.contains(&kind);
     if let Value::Number(number) = value
@@ -49,12 +56,16 @@ fn member(value: &mut Value, schema: &Value, root: &Value, depth: usize) {
         *value = whole.into();
     }
     if let Value::String(text) = value
-        && (is("object") || is("array"))
         && !is("string")
-        && let Ok(read) = serde_json::from_str::<Value>(text)
-        && (is("object") && read.is_object() || is("array") && read.is_array())
+        && let Some(read) = read(text, &types)
     {
         *value = read;
+    }
+    if is("array") && !fits(value, schema) && is_item(value, schema, root, depth) {
+        *value = vec![value.take()].into();
+    }
+    if let Some(choice) = choice(value, schema) {
+        *value = choice;
     }
     match value {
         Value::Object(members) => object(members, schema, root, depth),
@@ -66,6 +77,88 @@ fn member(value: &mut Value, schema: &Value, root: &Value, depth: usize) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// Returns a value in the form of the first alternative that takes it; `None` where the schema has none, and where one takes it
+/// as it stands. Of several that a list or an object can be, only the server knows which one is meant.
+fn alternative(value: &Value, schema: &Map<String, Value>, root: &Value, depth: usize) -> Option<Value> {
+    let depth = depth.checked_sub(1)?;
+    let all = ["anyOf", "oneOf"].into_iter().find_map(|keyword| schema.get(keyword)?.as_array())?;
+    if schema.contains_key("type") || schema.contains_key("properties") {
+        return None;
+    }
+    let takes = |schema: &Value, value: &Value| {
+        resolved(schema, root, depth).as_object().is_none_or(|schema| fits(value, schema))
+    };
+    let others: Vec<&Value> = all.iter().filter(|schema| !takes_only_null(schema)).collect();
+    let is_plain = !value.is_object() && !value.is_array();
+    if others.len() != 1 && (!is_plain || others.iter().any(|schema| takes(schema, value))) {
+        return None;
+    }
+    if value.is_null() {
+        return None;
+    }
+    others.into_iter().find_map(|schema| {
+        let mut formed = value.clone();
+        member(&mut formed, schema, root, depth);
+        takes(schema, &formed).then_some(formed)
+    })
+}
+
+fn takes_only_null(schema: &Value) -> bool {
+    schema.get("type").and_then(Value::as_str) == Some("null")
+}
+
+/// Reads a text that stands for a value of one of these types.
+fn read(text: &str, types: &[&str]) -> Option<Value> {
+    let is = |kind: &str| types.contains(&kind);
+    let text = text.trim();
+    if is("object") || is("array") {
+        let read = serde_json::from_str::<Value>(&without_halves(text)).ok();
+        return read
+            .filter(|read| is("object") && read.is_object() || is("array") && (read.is_array() || read.is_object()));
+    }
+    if is("boolean") && (text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false")) {
+        return Some(text.eq_ignore_ascii_case("true").into());
+    }
+    let number = serde_json::from_str::<Number>(text).ok().filter(|_| is("integer") || is("number"))?;
+    if is("number") || number.is_i64() {
+        return Some(number.into());
+    }
+    number.as_f64().and_then(whole).map(Value::from)
+}
+
+/// Tells whether a value can be the only item of a list that was written without its brackets.
+fn is_item(value: &Value, schema: &Map<String, Value>, root: &Value, depth: usize) -> bool {
+    let is_blank = value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
+    let (Some(items), false) = (schema.get("items"), is_blank) else { return false };
+    let Some(items) = resolved(items, root, depth).as_object() else { return false };
+    types(items).next().is_some() && fits(value, items)
+}
+
+/// Returns the only choice that a text is in another case.
+fn choice(value: &Value, schema: &Map<String, Value>) -> Option<Value> {
+    let choices = schema.get("enum")?.as_array().filter(|choices| !choices.contains(value))?;
+    let text = value.as_str()?.trim();
+    let mut meant = choices.iter().filter(|choice| choice.as_str().is_some_and(|one| one.eq_ignore_ascii_case(text)));
+    let only = meant.next()?.clone();
+    meant.next().is_none().then_some(only)
+}
+
+/// Tells whether a value has one of the types of a schema; one that names none takes any.
+fn fits(value: &Value, schema: &Map<String, Value>) -> bool {
+    let is = |kind: &str| match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "null" => value.is_null(),
+        _ => true,
+    };
+    let mut kinds = types(schema).peekable();
+    kinds.peek().is_none() || kinds.any(is)
 }
 
 /// Returns the integer that a number is, such as that of `5.0`.
@@ -123,7 +216,9 @@ mod tests {
                 "path": {"type": "string"}, "limit": {"type": "integer"}, "share": {"type": "number"},
                 "note": {"type": ["string", "null"]}, "any": {}, "to": {"$ref": "#/$defs/place"},
                 "list": {"type": "array", "items": {"type": "integer"}}, "either": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-                "kind": {"enum": ["a", "b"]}
+                "kind": {"enum": ["a", "b"]}, "is": {"type": "boolean"}, "names": {"type": "array", "items": {"type": "string"}},
+                "count": {"anyOf": [{"type": "integer"}, {"type": "null"}]}, "case": {"enum": ["Fast", "slow", "SLOW"]},
+                "steps": {"type": "array", "items": {"$ref": "#/$defs/place"}}
             },
             "$defs": {"place": {"type": "object", "properties": {"line": {"type": "integer"}, "side": {"type": "string"}}}}
         });
@@ -138,6 +233,21 @@ mod tests {
             (json!({"list": "[1.0, 2]"}), json!({"list": [1, 2]})),
             (json!({"path": "{\"a\": 1}", "list": "x"}), json!({"path": "{\"a\": 1}", "list": "x"})),
             (json!({"limit": 1e300, "other": null}), json!({"limit": 1e300, "other": null})),
+            (json!({"limit": "5", "share": " 1.5 ", "is": "True"}), json!({"limit": 5, "share": 1.5, "is": true})),
+            (json!({"limit": "5.0", "is": "yes"}), json!({"limit": 5, "is": "yes"})),
+            (json!({"limit": "5 lines", "share": "NaN"}), json!({"limit": "5 lines", "share": "NaN"})),
+            (json!({"limit": true, "path": 5, "is": 1}), json!({"limit": true, "path": 5, "is": 1})),
+            (json!({"names": "a.rs", "list": 3}), json!({"names": ["a.rs"], "list": [3]})),
+            (json!({"names": "[\"a\", \"b\"]"}), json!({"names": ["a", "b"]})),
+            (json!({"names": "", "list": "x"}), json!({"names": "", "list": "x"})),
+            (json!({"steps": {"line": 3.0}}), json!({"steps": [{"line": 3}]})),
+            (json!({"steps": "{\"line\": \"3\"}"}), json!({"steps": [{"line": 3}]})),
+            (json!({"count": 5.0}), json!({"count": 5})),
+            (json!({"count": "7"}), json!({"count": 7})),
+            (json!({"count": null, "either": "5"}), json!({"count": null, "either": "5"})),
+            (json!({"kind": "A"}), json!({"kind": "a"})),
+            (json!({"case": "fast"}), json!({"case": "Fast"})),
+            (json!({"case": "Slow"}), json!({"case": "Slow"})),
         ] {
             assert_eq!(formed(given), expected);
         }

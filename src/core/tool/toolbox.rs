@@ -229,7 +229,7 @@ impl Toolbox {
         &self.tools
     }
 
-    /// Gives calls the names of the tools that they mean: in another case, with blanks, or behind a prefix such as
+    /// Gives calls the names of the tools that they mean: in another case or spelling, with blanks, or behind a prefix such as
     /// `functions.`. A name that may mean several stays as it is.
     pub fn settle_names(&self, calls: &mut [ToolCall]) {
         for call in calls {
@@ -244,15 +244,22 @@ impl Toolbox {
         if self.find(name).is_some() {
             return None;
         }
-        let whole = name.trim();
+        let whole = plain_name(name);
         let behind = whole.rsplit(['.', ':', '/']).next().unwrap_or_default().trim();
-        [whole, behind].into_iter().find_map(|written| {
+        // A server names its own tools so: what stands behind is another's.
+        let behind_marks = behind.rsplit("__").next().filter(|_| !behind.starts_with("mcp__")).unwrap_or_default();
+        [whole, behind, behind_marks].into_iter().filter(|written| !written.is_empty()).find_map(|written| {
             if self.find(written).is_some() {
                 return Some(written.to_owned());
             }
-            let mut fitting = self.names().into_iter().filter(|known| known.eq_ignore_ascii_case(written));
-            let only = fitting.next()?.to_owned();
-            fitting.next().is_none().then_some(only)
+            let by = |is_meant: &dyn Fn(&str) -> bool| {
+                let mut fitting = self.names().into_iter().filter(|known| is_meant(known));
+                let only = fitting.next()?;
+                fitting.next().is_none().then(|| only.to_owned())
+            };
+            by(&|known| known.eq_ignore_ascii_case(written))
+                .or_else(|| by(&|known| letters(known).eq(letters(written))))
+                .or_else(|| by(&|known| is_end_of_server_tool(known, written)))
         })
     }
 
@@ -271,4 +278,27 @@ impl Toolbox {
     pub fn schemas(&self) -> &[ToolSchema] {
         &self.schemas
     }
+}
+
+/// Takes what some models write around the name of a tool off it: quotes, brackets, the number of the call, marks of their own
+/// format.
+fn plain_name(name: &str) -> &str {
+    let name = name.split("<|").next().unwrap_or_default().trim();
+    let name = name.trim_matches(|c| matches!(c, '"' | '\'' | '`')).trim_end_matches("()");
+    // `functions.read:0`
+    match name.rsplit_once(':') {
+        Some((before, number)) if !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()) => before,
+        Some(_) | None => name,
+    }
+}
+
+/// Returns the letters and digits of a name, in small letters.
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase())
+}
+
+/// Tells whether a name is what stands behind the mark of the servers, or behind the name of its server.
+fn is_end_of_server_tool(known: &str, written: &str) -> bool {
+    let Some((server, tool)) = known.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) else { return false };
+    letters(tool).eq(letters(written)) || letters(server).chain(letters(tool)).eq(letters(written))
 }
