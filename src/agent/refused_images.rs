@@ -11,6 +11,8 @@ use steersman_core::provider::ProviderError;
 
 /// The statuses of a request that is wrong itself.
 const WRONG: [u16; 4] = [400, 413, 415, 422];
+/// Those of a server that takes the same request later: whatever it says, the images are not why.
+const LATER: [u16; 8] = [401, 402, 408, 429, 502, 503, 504, 529];
 /// Words about images, and about a request that is too large: most of that are images.
 const ABOUT: [&str; 18] = [
     "image",
@@ -104,6 +106,7 @@ fn may_be_about_images(error: &ProviderError) -> bool {
     };
     let names_images = |words: &str| names(words, &ABOUT);
     match error {
+        ProviderError::Status { status, .. } if LATER.contains(status) => false,
         ProviderError::Status { status, message, .. } => {
             names_images(message) || WRONG.contains(status) && !names(message, &OTHER)
         }

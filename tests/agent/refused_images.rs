@@ -97,7 +97,7 @@ async fn only_the_newest_images_go_where_that_is_enough_and_after_a_resume_too()
 }
 
 /// What servers say of images, and of a request whose fault they do not name.
-const ABOUT_IMAGES: [(u16, &str); 21] = [
+const ABOUT_IMAGES: [(u16, &str); 33] = [
     (400, "messages.0.content.1.image.source.base64.data: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"),
     (400, "At least one of the image dimensions exceed max allowed size: 8000 pixels"),
     (400, "You uploaded an unsupported image. Please make sure your image is valid."),
@@ -119,10 +119,28 @@ const ABOUT_IMAGES: [(u16, &str); 21] = [
     (400, "Your request was rejected by our safety system"),
     (400, "Invalid content in a message of the role user"),
     (400, "This model does not support this type of content"),
+    (
+        400,
+        "messages.2.content.0.tool_result.content.1.image.source.base64: The image was specified using image/jpeg, but it is image/png",
+    ),
+    (400, "messages.4.content.0.tool_result.content.0: Could not process image"),
+    (400, "The image data you provided does not represent a valid image. Please check your input and try again."),
+    (400, "Image URL must be a valid data URI: invalid base64-encoded value"),
+    (400, "Provided image is not valid."),
+    (400, "Unsupported MIME type: image/avif"),
+    (404, "No endpoints found that support image input"),
+    (
+        400,
+        "litellm.BadRequestError: AnthropicException - messages.0.content.1: image exceeds the maximum of 100 images",
+    ),
+    (400, "messages.0.content.101.image: too many images and documents: 101 + 0 > 100"),
+    (500, "Failed to load image: cannot identify image file <_io.BytesIO object at 0x7f>"),
+    (400, "'messages[1].content[1].image_url': the size of 1x1 is below the smallest of 28x28"),
+    (400, "Failed to tokenize prompt: invalid number of bitmaps, 1 image marker"),
 ];
 
 /// What servers say of other faults.
-const ABOUT_ELSE: [(u16, &str); 16] = [
+const ABOUT_ELSE: [(u16, &str); 19] = [
     (400, "tools.0: unknown member"),
     (400, "Unsupported parameter: 'max_tokens' is not supported here. Use 'max_completion_tokens' instead."),
     (400, "Invalid schema for function 'look': None is not of type 'object'."),
@@ -139,6 +157,9 @@ const ABOUT_ELSE: [(u16, &str); 16] = [
     (400, "max_tokens is too large: 200000. This model supports at most 16384 completion tokens."),
     (400, "Provisioned throughput of this name does not exist"),
     (500, "Internal Server Error"),
+    (429, "Rate limit reached for images per minute: Limit 5, Used 5"),
+    (503, "The model gemini-image is overloaded"),
+    (401, "Incorrect API key: it may not use vision models"),
 ];
 
 #[tokio::test(start_paused = true)]
