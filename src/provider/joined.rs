@@ -47,8 +47,7 @@ impl Joined {
     /// As the dialect.
     pub(super) fn whole(wire: Wire, body: &str) -> Result<Reply, ProviderError> {
         let Marked { json, has_halves } = halves::mark(body);
-        let reply = (wire.whole)(&json)?;
-        Ok(if has_halves { settled(reply) } else { reply })
+        settled((wire.whole)(&json), has_halves)
     }
 }
 
@@ -66,8 +65,8 @@ impl Assemble for Joined {
             Frame::Field { name, .. } => Frame::Field { name, value: &json },
             Frame::Comment => Frame::Comment,
             Frame::Retry(wait) => Frame::Retry(wait),
-        })?;
-        Ok(match piece {
+        });
+        Ok(match piece.map_err(|error| if self.has_halves { settled_error(error) } else { error })? {
             Some(Piece::Chunk { mut thinking, mut text }) if self.has_halves => {
                 self.thinking.join(&mut thinking);
                 self.text.join(&mut text);
@@ -87,12 +86,38 @@ impl Assemble for Joined {
 
     fn finish(self: Box<Self>) -> Result<Reply, ProviderError> {
         let has_halves = self.has_halves;
-        let reply = self.inner.finish()?;
-        Ok(if has_halves { settled(reply) } else { reply })
+        settled(self.inner.finish(), has_halves)
     }
 }
 
-fn settled(mut reply: Reply) -> Reply {
+fn settled(read: Result<Reply, ProviderError>, has_halves: bool) -> Result<Reply, ProviderError> {
+    if !has_halves {
+        return read;
+    }
+    read.map(settled_reply).map_err(settled_error)
+}
+
+/// Settles the words of a server in its report of a failure.
+fn settled_error(mut error: ProviderError) -> ProviderError {
+    match &mut error {
+        ProviderError::Status { message, .. }
+        | ProviderError::Overflow { message, .. }
+        | ProviderError::AsksToWait { message, .. }
+        | ProviderError::Spent(message)
+        | ProviderError::Server(message)
+        | ProviderError::Malformed(message)
+        | ProviderError::Configuration(message)
+        | ProviderError::Redirect(message)
+        | ProviderError::Unreachable { reason: message, .. } => halves::settle(message),
+        ProviderError::CutOff
+        | ProviderError::Stalled(_)
+        | ProviderError::InvalidHistory(_)
+        | ProviderError::Cancelled(_) => {}
+    }
+    error
+}
+
+fn settled_reply(mut reply: Reply) -> Reply {
     let Reply { content, thinking, tool_calls, usage, scope: _, finish: _, explanation, original } = &mut reply;
     halves::settle(content);
     halves::settle(thinking);

@@ -155,3 +155,54 @@ fn characters_that_look_like_a_mark_stay_where_no_half_came() {
     let body = json!({"choices": [{"message": {"content": "a\u{10F03D}"}, "finish_reason": "stop"}]}).to_string();
     assert_eq!(HttpProvider::whole(Dialect::OpenAi, &body).unwrap().content, "a\u{10F03D}");
 }
+
+#[test]
+fn a_half_in_the_words_of_a_failure_is_one_sign_in_every_dialect() {
+    let failures = [
+        (Dialect::OpenAi, r#"{"error":{"message":"no \ud83d \ud83d\ude00","code":400}}"#),
+        (
+            Dialect::OpenAiResponses,
+            r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"no \ud83d \ud83d\ude00"}}}"#,
+        ),
+        (Dialect::OpenAiResponses, r#"{"type":"error","code":"server_error","message":"no \ud83d \ud83d\ude00"}"#),
+        (
+            Dialect::Anthropic,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"no \ud83d \ud83d\ude00"}}"#,
+        ),
+        (Dialect::Gemini, r#"{"error":{"code":400,"message":"no \ud83d \ud83d\ude00","status":"INVALID_ARGUMENT"}}"#),
+    ];
+    for (dialect, data) in failures {
+        let mut assembler = HttpProvider::assembler(dialect).unwrap();
+        let taken = assembler.take(Frame::Event { name: "", id: "", data });
+        let error = taken.err().or_else(|| assembler.finish().err()).unwrap().to_string();
+        assert!(error.contains("no \u{FFFD} \u{1F600}"), "{dialect:?}: {error}");
+        if dialect != Dialect::OpenAiResponses {
+            let whole = HttpProvider::whole(dialect, data).unwrap_err().to_string();
+            assert!(whole.contains("no \u{FFFD} \u{1F600}"), "{dialect:?}: {whole}");
+        }
+    }
+}
+
+#[test]
+fn halves_in_the_names_of_members_and_over_many_pieces_are_joined() {
+    let piece = |arguments: &str| {
+        format!(
+            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"c1","function":{{"name":"f","arguments":{}}}}}]}}}}]}}"#,
+            arguments
+        )
+    };
+    let events = [
+        piece(r#""{\"k\ud83d""#),
+        piece(r#""\ude00\": [\"\ud83d""#),
+        piece(r#""\ude00\", {\"\ud83d\": \"\ud83d""#),
+        piece(r#""\ud83d""#),
+        piece(r#""\ude00\"}]}""#),
+        r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#.to_owned(),
+    ];
+    let (_, reply) = stream(Dialect::OpenAi, &events.each_ref().map(String::as_str));
+    let Arguments::Object(members) = &reply.tool_calls[0].arguments else { panic!("{reply:?}") };
+    assert_eq!(
+        serde_json::Value::Object(members.clone()),
+        json!({"k\u{1F600}": ["\u{1F600}", {"\u{FFFD}": "\u{FFFD}\u{1F600}"}]})
+    );
+}

@@ -134,6 +134,15 @@ async fn brave_and_exa_are_understood() {
 }
 
 #[tokio::test]
+async fn a_snippet_that_ends_within_a_character_costs_no_result() {
+    let found = r#"{"web": {"results": [{"title": "A", "url": "https://a.example/", "description": "cut \ud83d"}]}}"#;
+    let site = services(move |_| Some(typed("application/json", found)));
+    let only_brave = WebOptions { brave_key: Some(BRAVE_KEY.into()), ..settings(&site) };
+    let text = search(&only_brave).await.unwrap();
+    assert!(text.contains("<https://a.example/>\n   cut \u{FFFD}\n"), "{text}");
+}
+
+#[tokio::test]
 async fn duckduckgo_is_read_without_its_advertisements_and_its_detours() {
     let site = services(|_| None);
     let text = search(&settings(&site)).await.unwrap();

@@ -25,6 +25,7 @@ use crate::web::{Body, Client, ContentType, Target, WebError, WebOptions};
 use cache::Cache;
 use pace::RequestPace;
 use steersman_base::limits;
+use steersman_base::text::halves::without_halves;
 use steersman_base::text::visible_line;
 
 /// A search result.
@@ -225,7 +226,8 @@ async fn request_json(
     body: Option<String>,
 ) -> Result<Value, ServiceError> {
     let (body, content_type) = request(client, method, url, headers, body).await?;
-    serde_json::from_slice(&body.bytes).map_err(|_| {
+    // Snippets are cut anywhere, in the middle of a character too.
+    serde_json::from_str(&without_halves(&String::from_utf8_lossy(&body.bytes))).map_err(|_| {
         let kind = if content_type.essence().is_empty() { "no type" } else { content_type.essence() };
         ServiceError::Now(format!("answered something that is not JSON ({})", visible_line(kind)))
     })
