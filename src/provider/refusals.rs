@@ -14,7 +14,7 @@ pub(super) enum RefusalMeaning {
 /// The phrases for "the conversation is too long", in small letters. `{t}` is the number of its tokens, `{w}` that
 /// of the window, `{}` any number and `*` any text. The first that matches counts, so those with more numbers come
 /// first.
-const OVERFLOWS: [&str; 48] = [
+const OVERFLOWS: [&str; 62] = [
     // llama.cpp
     "request ({t} tokens) exceeds the available context size ({w} tokens)",
     "exceeds the available context size",
@@ -89,6 +89,31 @@ const OVERFLOWS: [&str; 48] = [
     "total length of all messages is too long",
     // LiteLLM before any other
     "contextwindowexceedederror",
+    // Vertex
+    "input token count is {t} but model only supports up to {w}",
+    // Bedrock
+    "number of input tokens exceeds maximum length",
+    "the model returned the following errors: input is too long",
+    // llama-cpp-python
+    "requested tokens ({t}) exceed context window of {w}",
+    // Cohere
+    "total number of tokens in the prompt cannot exceed {w} - received {t}",
+    // LM Studio, while it answers
+    "reached context length of {w} tokens",
+    // DeepInfra, TensorRT-LLM
+    "requested input length {t} exceeds maximum input length {w}",
+    "prompt length ({t}) exceeds maximum input length ({w})",
+    // Chutes
+    "input length ({t}) exceeds model's maximum context length ({w})",
+    "exceeds the model's maximum context length",
+    // TabbyAPI
+    "context length {t} is greater than max_seq_len {w}",
+    // watsonx
+    "number of input tokens {t} cannot exceed the total tokens limit {w}",
+    // Ollama
+    "input length exceeds the context length",
+    // Z.ai
+    "prompt 超长",
 ];
 
 /// The phrases for money or quota that is used up, in small letters.
@@ -207,8 +232,60 @@ mod tests {
     }
 
     #[test]
+    fn the_words_of_many_servers_mean_that_the_conversation_is_too_long() {
+        for (said, tokens, window) in [
+            (
+                "unable to submit request because the input token count is 32788 but model only supports up to 32767. reduce the input token count",
+                Some(32_788),
+                Some(32_767),
+            ),
+            (
+                "input tokens exceeded: number of input tokens exceeds maximum length. please update the input to try again.",
+                None,
+                None,
+            ),
+            ("the model returned the following errors: input is too long.", None, None),
+            ("requested tokens (2168) exceed context window of 2048", Some(2_168), Some(2_048)),
+            (
+                "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000.",
+                Some(5_000),
+                Some(4_081),
+            ),
+            (
+                "reached context length of 4096 tokens with this model, but this model does not currently support mid-generation context overflow",
+                None,
+                Some(4_096),
+            ),
+            ("requested input length 150000 exceeds maximum input length 131072", Some(150_000), Some(131_072)),
+            ("prompt length (5000) exceeds maximum input length (4096). set truncate", Some(5_000), Some(4_096)),
+            ("input length (150000) exceeds model's maximum context length (131072).", Some(150_000), Some(131_072)),
+            ("context length 5000 is greater than max_seq_len 4096", Some(5_000), Some(4_096)),
+            (
+                "the number of input tokens 5000 cannot exceed the total tokens limit 4096 for this model",
+                Some(5_000),
+                Some(4_096),
+            ),
+            ("the input length exceeds the context length", None, None),
+            ("context shift is disabled", None, None),
+            (
+                "the request exceeds the available context size. try increasing the context size or enable context shift",
+                None,
+                None,
+            ),
+        ] {
+            assert_eq!(meaning(said), Some(RefusalMeaning::Overflow { tokens, window }), "{said}");
+        }
+    }
+
+    #[test]
     fn other_refusals_mean_nothing_more() {
-        for said in ["too many tokens per minute, please wait", "the model is overloaded", "context", ""] {
+        for said in [
+            "too many tokens per minute, please wait",
+            "the model is overloaded",
+            "context",
+            "",
+            "too many tokens, please wait before trying again.",
+        ] {
             assert_eq!(meaning(said), None, "{said}");
         }
     }
