@@ -67,46 +67,66 @@ pub enum Fault {
     Broken(String),
 }
 
-/// Reads the messages of one text: one, or several in a list. What is none in a list is passed over.
+/// Reads the messages of one text: one, several in a list, or several one behind the other. What is none among them is passed
+/// over.
 ///
 /// # Errors
 /// [`Fault`], when there is none.
 pub fn read(text: &[u8]) -> Result<Vec<Incoming>, Fault> {
-    let json = String::from_utf8_lossy(text);
-    let messages: Vec<Incoming> = match serde_json::from_str::<Value>(&without_halves(&json)) {
-        // Some servers of 2025-03-26 answer with lists.
-        Ok(Value::Array(list)) => list.into_iter().filter_map(one).collect(),
-        Ok(value) => one(value).into_iter().collect(),
-        Err(error) if json.trim_start().starts_with('{') && json.contains("\"jsonrpc\"") => {
-            return Err(Fault::Broken(format!("no JSON: {error}; {}", quoted(text))));
+    let lossy = String::from_utf8_lossy(text);
+    let json = lossy.trim_start_matches(['\u{FEFF}', ' ', '\t']);
+    let mut messages = Vec::new();
+    let mut error = None;
+    for value in serde_json::Deserializer::from_str(&without_halves(json)).into_iter() {
+        match value {
+            // Some servers of 2025-03-26 answer with lists.
+            Ok(Value::Array(list)) => messages.extend(list.into_iter().filter_map(one)),
+            Ok(value) => messages.extend(one(value)),
+            Err(wrong) => error = Some(wrong),
         }
-        Err(_) => Vec::new(),
-    };
-    if messages.is_empty() { Err(Fault::NoJson(quoted(text))) } else { Ok(messages) }
+    }
+    match error {
+        _ if !messages.is_empty() => Ok(messages),
+        Some(error) if json.starts_with('{') && json.contains("\"jsonrpc\"") => {
+            Err(Fault::Broken(format!("no JSON: {error}; {}", quoted(text))))
+        }
+        Some(_) | None => Err(Fault::NoJson(quoted(text))),
+    }
 }
 
 /// Reads one message; `None` where it is none.
 fn one(value: Value) -> Option<Incoming> {
     let Value::Object(mut map) = value else { return None };
-    let is_marked = ["jsonrpc", "result", "error"].iter().any(|name| map.contains_key(*name));
+    let is_marked = map.contains_key("jsonrpc");
     let id = map.remove("id").filter(|id| !id.is_null());
     let params = map.remove("params").unwrap_or(Value::Null);
-    match (map.remove("method"), id) {
+    let method = map.remove("method");
+    // A few servers leave the mark out. What has members of its own besides is a line of a log.
+    let is_plain = is_marked || map.keys().all(|name| method.is_none() && matches!(name.as_str(), "result" | "error"));
+    let is_answer = is_marked || map.contains_key("result") || map.get("error").is_some_and(Value::is_object);
+    match (method, id) {
+        _ if !is_plain => None,
         (Some(Value::String(method)), None) => Some(Incoming::Notification { method, params }),
         (Some(Value::String(method)), Some(id)) if id.is_string() || id.is_number() => {
             Some(Incoming::Request { id, method, params })
         }
-        (None, Some(id)) if is_marked => Some(Incoming::Response { id: number(&id)?, outcome: outcome(&mut map) }),
-        (None, None) if map.contains_key("jsonrpc") && map.get("error").is_some_and(Value::is_object) => {
+        (None, Some(id)) if is_answer => Some(Incoming::Response { id: number(&id)?, outcome: outcome(&mut map) }),
+        (None, None) if is_marked && map.get("error").is_some_and(Value::is_object) => {
             outcome(&mut map).err().map(Incoming::Unreadable)
         }
         _ => None,
     }
 }
 
-/// Reads an id of this program's; some servers give numbers back as text.
+/// Reads an id of this program's; some servers give numbers back as text, or as what they take all numbers for.
 fn number(id: &Value) -> Option<u64> {
-    id.as_u64().or_else(|| id.as_str()?.parse().ok())
+    id.as_u64().or_else(|| id.as_f64().and_then(whole)).or_else(|| id.as_str()?.parse().ok())
+}
+
+/// Returns the number of a request that a float is.
+fn whole(id: f64) -> Option<u64> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole and small enough")]
+    (id.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&id)).then_some(id as u64)
 }
 
 fn outcome(map: &mut Map<String, Value>) -> Result<Value, RpcError> {
@@ -207,12 +227,38 @@ mod tests {
             "{\"error\": \"cache is cold\"}",
             "[debug] -> {\"jsonrpc\": \"2.0\", \"id\": 7}",
             "[{}, 5]",
+            "{\"id\": 7, \"error\": \"the cache is cold\"}",
+            "{\"level\": \"info\", \"id\": 7, \"result\": \"cached\"}",
+            "{\"method\": \"GET\", \"url\": \"/\", \"id\": 7, \"status\": 200}",
+            "{\"method\": \"GET\", \"status\": 200}",
+            "[1, 2, 3]",
+            "\"started\"",
+            "null",
+            "\u{FEFF}INFO ready",
+            "{\"jsonrpc\": \"2.0\"}",
+            "{} {\"debug\": true} done",
         ] {
             assert!(matches!(read(log.as_bytes()), Err(Fault::NoJson(_))), "{log}");
         }
         assert!(matches!(read("[".repeat(10_000).as_bytes()), Err(Fault::NoJson(_))));
         assert!(matches!(read(b"[{\"method\":\"n\"}, {}]"), Ok(list) if list.len() == 1));
         assert!(matches!(read(b"{\"jsonrpc\": \"2.0\", \"id\": 7, "), Err(Fault::Broken(_))));
+    }
+
+    #[test]
+    fn a_message_is_read_whatever_stands_around_it() {
+        for text in [
+            "\u{FEFF}{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":1}",
+            "  {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":1}\r",
+            "{\"jsonrpc\":\"2.0\",\"id\":7.0,\"result\":1}",
+            "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":1} [info] done",
+            "{\"debug\":true}{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":1}",
+        ] {
+            let messages = read(text.as_bytes()).unwrap();
+            assert_eq!(messages, [Incoming::Response { id: 7, outcome: Ok(json!(1)) }], "{text}");
+        }
+        let two = "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":1}{\"jsonrpc\":\"2.0\",\"method\":\"n\"}";
+        assert_eq!(read(two.as_bytes()).unwrap().len(), 2, "two that a server wrote at once");
     }
 
     #[test]

@@ -123,6 +123,8 @@ async fn a_refusal_with_status_400_is_told_in_its_words_and_the_call_is_not_sent
         ("{\"error\": \"the field text is too long\"}", "{\"error\": \"the field text is too long\"}"),
         (r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no such table"}}"#, "no such table"),
         ("", ""),
+        ("the argument hours is invalid", "the argument hours is invalid"),
+        ("<html><title>Bad Request</title></html>", "Bad Request"),
     ];
     for (body, words) in refusals {
         let server = HttpServer::start(move |request| calls(request, "echo").then(|| Reply::body(400, body)));
@@ -134,6 +136,20 @@ async fn a_refusal_with_status_400_is_told_in_its_words_and_the_call_is_not_sent
         assert_eq!((server.asked("initialize").len(), server.asked("tools/call").len()), (1, 1));
         assert_eq!(plain(&instance, "other").await, Ok(r#"{"n":1}"#.to_owned()));
         assert_eq!(status(&servers).state, ServerState::Used);
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_that_speaks_of_a_session_which_the_call_is_about_ends_no_session() {
+    for words in
+        ["the browser session of the tab must exist", "sessions.csv has no valid rows", "close your session first"]
+    {
+        let server = HttpServer::start(move |request| calls(request, "echo").then(|| Reply::body(400, words)));
+        let yard = yard();
+        let (_servers, instance) = begin(&yard, server.definition("one"));
+        let why = plain(&instance, "echo").await.unwrap_err();
+        assert!(why.contains(words), "{why}");
+        assert_eq!((server.asked("initialize").len(), server.asked("tools/call").len()), (1, 1), "{words}");
     }
 }
 

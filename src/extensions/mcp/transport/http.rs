@@ -404,12 +404,35 @@ async fn listen(shared: Arc<Shared>) {
     }
 }
 
-/// Tells whether the words of a refusal say that the server does not know the session.
+/// Tells whether the words of a refusal say that the server does not know the session: of it itself, not of something that the
+/// call is about.
 fn names_lost_session(words: &str) -> bool {
-    let words = words.to_lowercase();
-    let lost =
-        ["valid", "unknown", "not found", "no such", "expired", "missing", "terminated", "exist", "ended", "closed"];
-    words.contains("session") && lost.iter().any(|word| words.contains(word))
+    let words = words.to_lowercase().replace(['-', '_'], " ");
+    const LOST: [&str; 22] = [
+        "no valid session",
+        "invalid session",
+        "unknown session",
+        "no such session",
+        "missing session",
+        "expired session",
+        "no session",
+        "session not found",
+        "session id not found",
+        "session was not found",
+        "session expired",
+        "session has expired",
+        "session is expired",
+        "session terminated",
+        "session has been terminated",
+        "session does not exist",
+        "session id is missing",
+        "session id is required",
+        "session id header is required",
+        "session is invalid",
+        "session not initialized",
+        "session id is invalid",
+    ];
+    LOST.iter().any(|phrase| words.contains(phrase))
 }
 
 fn is_stateless(version: Option<&str>) -> bool {
