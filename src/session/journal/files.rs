@@ -11,6 +11,7 @@ use std::mem;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::thread;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -29,6 +30,10 @@ use steersman_base::regular_file::{self, Links};
 
 /// The part of a file that holds its first record, bytes.
 const HEAD: u64 = 64 << 10;
+
+/// How often a writer tries to lock a file that others only look at, and how long it waits between two times.
+const PROBES: usize = 1_000;
+const PROBE: Duration = Duration::from_millis(1);
 
 /// The name of a session: a UUID of version 7, so that names sort by time.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -328,8 +333,12 @@ impl SessionFile {
     }
 
     /// Tells whether a program writes it now.
+    ///
+    /// Two that ask at once do not take each other for a writer.
     pub fn is_written(&self) -> bool {
-        self.open().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(&self.path);
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     /// Removes it.
@@ -364,13 +373,28 @@ fn locked(options: &mut OpenOptions, path: &Path) -> io::Result<OpenFile> {
         let uses = UseLog::beside(path.parent().unwrap_or(Path::new(".")));
         Ok(OpenFile { file, path: path.to_owned(), uses, session: None, is_used: false })
     };
-    match file.try_lock() {
+    match lock_to_write(&file) {
         Ok(()) => open(file),
         Err(TryLockError::WouldBlock) => Err(io::Error::new(io::ErrorKind::WouldBlock, "another program writes it")),
         // A file system without locks: it can still be written.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => open(file),
         Err(TryLockError::Error(error)) => Err(error),
     }
+}
+
+/// Takes the lock of a writer. Who only asks whether there is one holds it for a moment, and is waited for.
+fn lock_to_write(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..PROBES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {}
+            locked => return locked,
+        }
+        // Beside a writer not even this lock is there.
+        file.try_lock_shared()?;
+        file.unlock().map_err(TryLockError::Error)?;
+        thread::sleep(PROBE);
+    }
+    file.try_lock()
 }
 
 impl OpenFile {
