@@ -4,15 +4,15 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::fold::RunState;
+use crate::fold::{ReceiptMark, RunState, receipt_words};
 use crate::journal::Record;
 use crate::past::Past;
 use crate::replay::moments;
 use crate::status::StatusFold;
 use steersman_base::details::CommandEnd;
-use steersman_base::event::{Envelope, Event};
+use steersman_base::event::{Envelope, Event, Pending, TakenBack};
 use steersman_base::id::AgentId;
-use steersman_base::protocol::{BudgetStatus, Notice, PauseState, Post, SessionActivity};
+use steersman_base::protocol::{BudgetStatus, Notice, PauseState, Post, ServerStatus, SessionActivity};
 
 const CHILD: &str = "file_miner 0";
 
@@ -235,4 +235,136 @@ fn a_pause_that_another_client_ends_is_over_for_each() {
     assert!(run.is_paused(&AgentId::new(CHILD)) && !run.is_paused(&main));
     take(&mut run, &pause(Some(CHILD), PauseState::Running));
     assert!(!run.is_paused(&AgentId::new(CHILD)));
+}
+
+/// A text for an agent, as its queue lists it.
+fn text(id: &str) -> Pending {
+    Pending::new(id.into(), format!("the text {id}"), Timestamp::UNIX_EPOCH)
+}
+
+/// What a journal holds of texts, for the agent of each.
+enum Line {
+    Accepted(&'static str),
+    Listed(&'static [&'static str]),
+    Back(TakenBack),
+    Event(Value),
+}
+
+fn records(to: &AgentId, lines: &[Line]) -> Vec<Record> {
+    let event = |value: Value| {
+        let value = if to.is_main() || value.get("of").is_some() { value } else { of_child(&value) };
+        Record::Event(envelopes(&[value]).remove(0))
+    };
+    let record = |line: &Line| match line {
+        Line::Accepted(id) => Record::Accepted { to: to.clone(), entry: text(id) },
+        Line::Listed(ids) => {
+            let entries: Vec<Pending> = ids.iter().copied().map(text).collect();
+            event(json!({"type": "pending", "entries": entries}))
+        }
+        Line::Back(why) => Record::TakenBack { texts: vec!["m1".into()], why: why.clone(), at: Timestamp::UNIX_EPOCH },
+        Line::Event(value) => event(value.clone()),
+    };
+    lines.iter().map(record).collect()
+}
+
+/// Returns what is shown of texts on their way.
+fn texts(run: &RunState) -> Vec<String> {
+    let pending = run.pending.entries().iter().map(|entry| format!("{}: {:?}", entry.message.id, entry.stage));
+    let receipts = run.receipts.list().iter().map(|receipt| (receipt.id.clone(), receipt_words(receipt)));
+    let waiting = receipts.filter(|(_, words)| words.mark == ReceiptMark::Waiting);
+    pending.chain(waiting.map(|(id, words)| format!("{id}: {}", words.line()))).collect()
+}
+
+/// Tells a client of a journal; returns what it ever showed of texts, and what it shows at last.
+fn told_of_texts(way: &str, records: Vec<Record>) -> (Vec<String>, Vec<String>) {
+    let posts: Vec<Post> = moments(records).map(|moment| moment.post).collect();
+    let mut past = Past::default();
+    posts.iter().for_each(|post| _ = past.push(post));
+    let (mut run, mut ever) = (RunState::default(), Vec::new());
+    for post in if way == "later" { past.all() } else { posts } {
+        take(&mut run, &post);
+        ever.extend(texts(&run));
+    }
+    (ever, texts(&run))
+}
+
+#[test]
+fn every_state_of_a_text_ends_also_where_an_earlier_version_did_not_say_how() {
+    use Line::{Accepted, Back, Event as Told, Listed};
+    let user_turn =
+        || json!({"type": "user_turn", "content": "the text m1", "mid_loop": true, "injection": "m1", "step": 1});
+    let returned = || json!({"type": "returned", "entries": [text("m1")]});
+    let merged = || TakenBack::Merged("m2".into());
+    let ends: Vec<(&str, Vec<Line>)> = vec![
+        ("delivered", vec![Listed(&[]), Told(user_turn())]),
+        ("delivered before the list", vec![Told(user_turn()), Listed(&[])]),
+        ("removed", vec![Back(TakenBack::Removed), Listed(&[])]),
+        ("taken into the message", vec![Listed(&[]), Back(TakenBack::ToMessage)]),
+        ("stopped", vec![Listed(&[]), Told(end("cancelled")), Back(TakenBack::Stopped)]),
+        ("returned", vec![Listed(&[]), Told(returned())]),
+        (
+            "merged",
+            vec![
+                Accepted("m2"),
+                Listed(&["m1", "m2"]),
+                Back(merged()),
+                Listed(&["m2"]),
+                Listed(&[]),
+                Told(end("failed")),
+            ],
+        ),
+        // The journals of earlier versions do not say what has become of it.
+        ("an old stop", vec![Listed(&[]), Told(end("cancelled"))]),
+        ("an old return in a turn", vec![Listed(&[]), Told(round())]),
+        ("an old failure and the next turn", vec![Listed(&[]), Told(end("failed")), Told(turn()), Told(round())]),
+        ("an old journal that ends there", vec![Listed(&[])]),
+    ];
+    for to in [AgentId::main(), AgentId::new(CHILD)] {
+        for way in ["replayed", "later"] {
+            for (what, lines) in &ends {
+                let begins = [Told(turn()), Accepted("m1"), Listed(&["m1"])];
+                let all: Vec<Record> = records(&to, &begins).into_iter().chain(records(&to, lines)).collect();
+                let (ever, last) = told_of_texts(way, all);
+                assert!(ever.iter().any(|shown| shown == "m1: Waiting"), "{way}: {what}: {ever:?}");
+                assert_eq!(last, Vec::<String>::new(), "{way}: {what}, to {to:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_text_of_a_sub_agent_is_not_on_its_way_when_that_has_ended() {
+    let child = AgentId::new(CHILD);
+    let lines = [Line::Accepted("m1"), Line::Listed(&["m1"]), Line::Listed(&[])];
+    let finished = json!({"type": "agent_finished", "child": CHILD, "outcome": "cancelled", "message": null});
+    let parent = records(&AgentId::main(), &[Line::Event(finished), Line::Event(round())]);
+    let all: Vec<Record> = records(&child, &lines).into_iter().chain(parent).collect();
+    assert_eq!(told_of_texts("replayed", all).1, Vec::<String>::new());
+}
+
+#[test]
+fn how_servers_stand_is_what_was_told_last_also_to_a_client_that_comes_later() {
+    let told = |states: &[&str]| {
+        let servers = states.iter().enumerate().map(|(number, state)| {
+            json!({"name": format!("s{number}"), "source": "", "reached": "", "variables": [], "state": state,
+                "about": "", "tools": [], "resources": [], "prompts": [], "calls": 0, "error": null, "errors": "",
+                "notes": []})
+        });
+        let servers: Vec<ServerStatus> = serde_json::from_value(servers.collect()).unwrap();
+        Post::Notice(Notice::Servers(servers))
+    };
+    let steps =
+        [&["configured", "known"][..], &["started", "used"], &["failed", "used"], &["used", "known"], &["known"], &[]];
+    let (mut past, mut live) = (Past::default(), RunState::default());
+    for states in steps {
+        let post = told(states);
+        _ = past.push(&post);
+        take(&mut live, &post);
+        let mut late = RunState::default();
+        past.all().iter().for_each(|post| take(&mut late, post));
+        for run in [&live, &late] {
+            let shown: Vec<&str> = run.servers.iter().map(|server| server.state.name()).collect();
+            assert_eq!(shown, states);
+        }
+    }
 }

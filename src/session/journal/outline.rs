@@ -134,6 +134,9 @@ pub struct Digest {
     last: Option<Timestamp>,
     turns: u64,
     agents: u64,
+    /// The sub-agents that work for the user, beside the turns of the main agent.
+    #[serde(default)]
+    alone: Vec<AgentId>,
     tokens: u64,
     cost_nanos: Option<u64>,
     state: SessionState,
@@ -181,16 +184,16 @@ impl Digest {
     /// Returns this, of the beginning of a journal, with how its end says that the session stands.
     #[must_use]
     pub fn with_end(self, end: Self) -> Self {
-        let Self { draft, drafts, last, turns, state, queues, .. } = end;
+        let Self { draft, drafts, last, turns, state, queues, alone, .. } = end;
         // Where the end tells of no turn at all, it lies within one.
         let turns = if self.has_begun { turns.max(1) } else { turns };
-        Self { draft, drafts, last, turns, state, queues, ..self }
+        Self { draft, drafts, last, turns, state, queues, alone, ..self }
     }
 
     /// Returns what a list says of this session now.
     pub fn outline(self, file: &SessionFile) -> Outline {
         let is_in_turn = self.turns > 0 && self.state == SessionState::Interrupted;
-        let state = match (file.is_written(), is_in_turn) {
+        let state = match (file.is_written(), is_in_turn || !self.alone.is_empty()) {
             (true, true) => SessionState::Running,
             (true, false) => SessionState::Open,
             (false, _) => self.state,
@@ -247,7 +250,14 @@ impl Digest {
         };
         let is_counted = matches!(
             event,
-            "agent_spawned" | "tokens" | "job_started" | "turn_started" | "user_turn" | "pending" | "returned"
+            "agent_spawned"
+                | "agent_finished"
+                | "tokens"
+                | "job_started"
+                | "turn_started"
+                | "user_turn"
+                | "pending"
+                | "returned"
         );
         if is_counted || agent.is_empty() && matches!(event, "turn_ended" | "assistant") {
             return true;
@@ -270,6 +280,7 @@ impl Digest {
             Record::Run { at, .. } => {
                 self.runs += 1;
                 self.queues.begin_run();
+                self.alone.clear();
                 self.last = self.last.max(Some(at));
             }
             Record::Unattended => self.unattended += 1,
@@ -304,8 +315,12 @@ impl Digest {
     }
 
     fn apply(&mut self, agent: &AgentId, event: Event) {
-        if let Event::AgentSpawned { .. } = event {
+        if let Event::AgentSpawned { child, call, .. } = event {
             self.agents += 1;
+            // Others run within the turn of their parent.
+            self.alone.extend(call.is_none().then_some(child));
+        } else if let Event::AgentFinished { child, .. } = event {
+            self.alone.retain(|other| *other != child);
         } else if let Event::Tokens(usage) = event {
             self.tokens = self.tokens.saturating_add(usage.context());
             add_known(&mut self.cost_nanos, usage.cost_nanos);

@@ -17,7 +17,7 @@ use crate::journal::restore_agents::AgentsFold;
 use crate::queue_log::QueueLog;
 use steersman_agent::NotRunReason;
 use steersman_base::details::UndoneFile;
-use steersman_base::event::{Decided, Envelope, Event, JobEnd, Outcome, Pending};
+use steersman_base::event::{Decided, Envelope, Event, HookEvent, HookOutcome, HookRun, JobEnd, Outcome, Pending};
 use steersman_base::id::{AgentId, CallId, JobId, MessageId};
 use steersman_base::limits;
 use steersman_base::message::Message;
@@ -250,6 +250,7 @@ enum EndedBy {
     Child(AgentId),
     Question(String),
     Job(JobId),
+    Hook(HookEvent, String),
 }
 
 impl EndedBy {
@@ -266,6 +267,7 @@ impl EndedBy {
             Event::AgentFinished { child, .. } => Self::Child(child.clone()),
             Event::Answer { id, .. } => Self::Question(id.clone()),
             Event::JobEnded(end) => Self::Job(end.id.clone()),
+            Event::HookRan(run) if !run.is_start() => Self::Hook(run.hook, run.command.clone()),
             _ => return None,
         })
     }
@@ -287,6 +289,8 @@ enum OpenKind {
     Pause,
     Compaction,
     Job(JobId),
+    /// One in the background.
+    Hook(HookEvent, String),
 }
 
 impl OpenKind {
@@ -300,6 +304,7 @@ impl OpenKind {
             Event::Paused { .. } => Self::Pause,
             Event::Compacting { .. } => Self::Compaction,
             Event::JobStarted(start) => Self::Job(start.id.clone()),
+            Event::HookRan(run) if run.is_start() => Self::Hook(run.hook, run.command.clone()),
             _ => return None,
         })
     }
@@ -314,6 +319,7 @@ impl OpenItem {
             OpenKind::Agent(child) => EndedBy::Child(child.clone()),
             OpenKind::Question(id) => EndedBy::Question(id.clone()),
             OpenKind::Job(id) => EndedBy::Job(id.clone()),
+            OpenKind::Hook(hook, command) => EndedBy::Hook(*hook, command.clone()),
         }
     }
 
@@ -330,6 +336,10 @@ impl OpenItem {
             OpenKind::Question(id) => matches!(event, Event::Answer { id: answered, .. } if answered == id),
             OpenKind::Pause => same && matches!(event, Event::Resumed { .. }),
             OpenKind::Job(id) => matches!(event, Event::JobEnded(end) if end.id == *id),
+            OpenKind::Hook(hook, command) => matches!(
+                event,
+                Event::HookRan(run) if !run.is_start() && (run.hook, &run.command) == (*hook, command)
+            ),
             OpenKind::Compaction => same && matches!(event, Event::Compacted { .. } | Event::Notice { .. }),
         }
     }
@@ -349,6 +359,14 @@ impl OpenItem {
             OpenKind::Question(id) => Event::Answer { id: id.clone(), answer: "withdrawn".to_owned(), words: None },
             OpenKind::Pause => Event::Resumed { decision: Decided::Cancelled },
             OpenKind::Job(id) => Event::JobEnded(Box::new(JobEnd::interrupted(id.clone(), why))),
+            OpenKind::Hook(hook, command) => Event::HookRan(HookRun {
+                hook: *hook,
+                command: command.clone(),
+                call: None,
+                outcome: HookOutcome::Failed,
+                words: message,
+                elapsed_ms: 0,
+            }),
             OpenKind::Compaction => Event::Notice { text: format!("the compaction was {why}") },
         };
         Closing { agent: self.agent.clone(), parent: self.parent.clone(), event }

@@ -16,7 +16,7 @@ use crate::journal::Record;
 use crate::queue_log::QueueLog;
 use steersman_base::event::{Envelope, Event, Outcome, Pending, TakenBack};
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{Post, QueueAct, QueueOutcome, Reply, Withdrawn};
+use steersman_base::protocol::{Notice, Post, QueueAct, QueueOutcome, Reply, Withdrawn};
 
 /// One thing that the screen was told.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,11 @@ pub fn moments(records: impl IntoIterator<Item = Record>) -> impl Iterator<Item 
             if let Some(moment) = fold.moments.pop_front() {
                 return Some(moment);
             }
-            match records.next()? {
+            let Some(record) = records.next() else {
+                fold.end_all();
+                return fold.moments.pop_front();
+            };
+            match record {
                 Record::Accepted { to, entry } => fold.accept(to, entry),
                 Record::TakenBack { texts, why, at } => fold.take_back(&texts, &why, at),
                 Record::Event(envelope) => fold.apply(envelope),
@@ -64,6 +68,10 @@ struct Fold {
     moments: VecDeque<Moment>,
     seq: u64,
     queues: QueueLog,
+    /// Gone from the list of their queue, and no record has said so far why: the journals of earlier versions have none for a
+    /// text that was given back.
+    gone: Vec<(AgentId, Pending)>,
+    at: Timestamp,
     /// True from a turn of the main agent that failed or was stopped until the next one.
     is_paused: bool,
 }
@@ -88,6 +96,7 @@ impl Fold {
     /// Tells which texts are the user's again, as the reply to what took them back told it.
     fn take_back(&mut self, texts: &[MessageId], why: &TakenBack, at: Timestamp) {
         let back = self.queues.take_back(texts, why);
+        self.gone.retain(|(_, entry)| !texts.contains(&entry.id));
         self.push_queues(at);
         match why {
             TakenBack::Stopped => {
@@ -115,15 +124,51 @@ impl Fold {
         }
     }
 
+    /// Tells that the texts are the user's again which an agent's queue has no more, and which it did not get by now.
+    fn end(&mut self, is_over: impl Fn(&AgentId) -> bool) {
+        let over: Vec<Pending> =
+            self.gone.extract_if(.., |(agent, _)| is_over(agent)).map(|(_, entry)| entry).collect();
+        if !over.is_empty() {
+            self.push(self.at, Post::Notice(Notice::Returned(over)));
+        }
+    }
+
+    /// Tells the same at the end of the journal, of every agent.
+    fn end_all(&mut self) {
+        self.end(|_| true);
+    }
+
+    /// Takes over the list of an agent's queue; returns whether that changed anything.
+    fn list(&mut self, agent: &AgentId, entries: &[Pending]) -> bool {
+        let waited: Vec<Pending> =
+            self.queues.waiting().filter(|(to, _)| to == agent).map(|(_, entry)| entry.clone()).collect();
+        let changed = self.queues.list(agent, entries);
+        let left = waited.into_iter().filter(|entry| self.queues.get(&entry.id).is_none());
+        self.gone.extend(left.map(|entry| (agent.clone(), entry)));
+        self.gone.retain(|(_, gone)| entries.iter().all(|entry| entry.id != gone.id));
+        changed
+    }
+
     fn apply(&mut self, envelope: Envelope) {
         self.seq = envelope.seq;
         let at = envelope.at;
+        self.at = at;
+        match &envelope.event {
+            // What is to enter a conversation stands in it before the model is asked.
+            Event::RoundStarted { .. } | Event::TurnEnded { .. } => self.end(|agent| *agent == envelope.agent),
+            Event::AgentFinished { child, .. } => self.end(|agent| agent == child),
+            _ => {}
+        }
         let changed = match &envelope.event {
-            Event::Pending { entries } => self.queues.list(&envelope.agent, entries),
+            Event::Pending { entries } => self.list(&envelope.agent, entries),
             Event::UserTurn { injection: Some(id), kind, .. } => {
+                self.gone.retain(|(_, entry)| entry.id != *id);
                 self.queues.deliver(&envelope.agent, id, *kind).is_some()
             }
-            Event::Returned { entries } => self.queues.give_back(entries),
+            Event::Returned { entries } => {
+                self.gone.retain(|(_, gone)| entries.iter().all(|entry| entry.id != gone.id));
+                self.queues.give_back(entries)
+            }
             Event::TurnStarted { .. } if envelope.agent.is_main() => {
                 self.queues.begin_turn();
                 std::mem::take(&mut self.is_paused)
