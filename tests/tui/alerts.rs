@@ -1,8 +1,10 @@
 //! Telling the user who does not look: when a turn ends or something is asked, and when not.
 
+use serde_json::json;
 use steersman_base::event::{Event, Outcome};
 use steersman_tui::alerts::AlertWhen;
 use steersman_tui::msg::{Attention, Effect, Msg};
+use steersman_tui::view::title;
 
 use crate::support::stage::Stage;
 
@@ -84,4 +86,43 @@ fn an_agent_that_waits_for_the_user_is_told_at_once() {
     let mut stage = away();
     stage.turn("").event("", Event::Paused { call: None });
     assert_eq!(told(&stage), ["Steersman: main waits before the next request"]);
+}
+
+#[test]
+fn every_state_in_the_title_of_the_terminal_ends() {
+    let turn = || json!({"type": "turn_started", "turn": 1});
+    let round = || json!({"type": "round_started", "turn": 1, "round": 1});
+    let end = |outcome: &str| json!({"type": "turn_ended", "turn": 1, "outcome": outcome, "message": null});
+    let ends = || ["completed", "synthesized", "cancelled", "failed"].map(|outcome| vec![end(outcome)]).to_vec();
+    let paused = || json!({"type": "parked", "call": null});
+    let resumed = || json!({"type": "unparked", "decision": "run"});
+    let compacting = || json!({"type": "compacting", "messages": 3});
+    let compacted = json!({"type": "compacted", "before": 9, "after": 1, "messages": 3, "summary": "s"});
+    let notice = json!({"type": "notice", "text": "no summary"});
+    let spawned = json!({"type": "agent_spawned", "child": "file_miner 0", "persona": "file_miner", "task": "t",
+        "call": null, "model": null, "max_steps": null, "tools": []});
+    let finished =
+        |outcome: &str| json!({"type": "agent_finished", "child": "file_miner 0", "outcome": outcome, "message": null});
+    let with_resumed: Vec<Vec<serde_json::Value>> =
+        ends().into_iter().chain(ends().into_iter().map(|end| [vec![resumed()], end].concat())).collect();
+    for (state, begins, ends) in [
+        ("● works", vec![turn(), round()], ends()),
+        ("● works", vec![compacting()], vec![vec![compacted], vec![notice], vec![end("cancelled")]]),
+        ("‖ paused", vec![turn(), round(), paused()], with_resumed),
+        ("● works", vec![spawned], vec![vec![finished("completed")], vec![finished("failed")]]),
+    ] {
+        for end in ends {
+            let mut stage = Stage::new(80, 24);
+            let tell = |stage: &mut Stage, events: &[serde_json::Value]| {
+                for event in events {
+                    stage.event("", serde_json::from_value(event.clone()).unwrap());
+                }
+            };
+            assert_eq!(title(&stage.app), "○ ready · steersman");
+            tell(&mut stage, &begins);
+            assert_eq!(title(&stage.app), format!("{state} · steersman"), "{begins:?}");
+            tell(&mut stage, &end);
+            assert_eq!(title(&stage.app), "○ ready · steersman", "{begins:?} {end:?}");
+        }
+    }
 }

@@ -104,6 +104,32 @@ fn its_yes_can_change_the_arguments_and_the_call_is_checked_as_any_other() {
 }
 
 #[test]
+fn the_hooks_are_asked_again_about_the_arguments_that_an_answer_gives_the_call() {
+    let answer = r#"echo '{"answer": "yes", "arguments": {"command": "touch touched"}}'"#;
+    let denied = r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no touching"}}"#;
+    let changed = r#"{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"command":"touch other"}}}"#;
+    for (said, result, made) in [
+        (denied, "no touching", [false, false]),
+        (changed, "a hook changed the arguments", [false, true]),
+        ("{}", "the answer changed the arguments", [true, false]),
+    ] {
+        let server = Server::start([removal("c1"), Reply::text("Done.")]);
+        let (program, decide) = deciding(exec(&server), answer);
+        let command = format!("case \"$(tee -a seen)\" in *'touch touched'*) echo '{said}';; esac");
+        let hooks = json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}});
+        let program = program.file(".config/steersman/hooks.json", &hooks.to_string());
+        let (output, home) = program.args(["--permission-command", &decide, "hello"]).output_with_home();
+        assert_eq!(exit_code(&output), 0, "{said}: {}", stderr(&output));
+        let text = server.chats()[1].texts("tool")[0].clone();
+        assert!(text.contains(result), "{said}: {text}");
+        let is_there = |name: &str| home.path().join("work").join(name).exists();
+        assert_eq!((is_there("kept"), ["touched", "other"].map(is_there)), (true, made), "{said}");
+        let seen = fs::read_to_string(home.path().join("work/seen")).unwrap();
+        assert!(seen.contains("rm kept") && seen.contains("touch touched"), "{said}: {seen}");
+    }
+}
+
+#[test]
 fn its_no_has_a_reason_for_the_model_and_its_failure_is_a_no() {
     for (script, reason, said) in [
         (r#"echo '{"answer": "no", "reason": "keep it"}'"#, "keep it", ""),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use steersman_agent::Agent;
-use steersman_base::event::{Event, Outcome, TakenBack, Usage};
+use steersman_base::event::{Event, HookEvent, HookOutcome, HookRun, Outcome, TakenBack, Usage};
 use steersman_base::id::AgentId;
 use steersman_base::message::Message;
 use steersman_base::protocol::DraftText;
@@ -359,6 +359,32 @@ fn agents_that_ran_are_interrupted_and_no_number_is_given_again() {
     );
     assert_eq!(resumed.numbers.agents["researcher"], 2);
     assert_eq!(resumed.unfinished.sentence().as_deref(), Some("1 sub-agent was interrupted"));
+}
+
+#[test]
+fn a_hook_in_the_background_that_the_program_took_with_it_has_ended() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    let run = |command: &str, outcome| {
+        let command = command.to_owned();
+        Event::HookRan(HookRun {
+            hook: HookEvent::SessionStart,
+            command,
+            call: None,
+            outcome,
+            words: None,
+            elapsed_ms: 0,
+        })
+    };
+    journal.on_event(&event(1, run("lint", HookOutcome::Started)));
+    journal.on_event(&event(2, run("build", HookOutcome::Started)));
+    journal.on_event(&event(3, run("lint", HookOutcome::Done)));
+    journal.close();
+    let resumed = restored(&disk.bytes());
+    let [closing] = resumed.closing.as_slice() else { panic!("{:?}", resumed.closing) };
+    let Event::HookRan(ended) = &closing.event else { panic!("{closing:?}") };
+    assert_eq!((ended.command.as_str(), ended.outcome), ("build", HookOutcome::Failed));
+    assert_eq!(ended.words.as_deref(), Some("interrupted: the program ended"));
 }
 
 #[tokio::test(start_paused = true)]
