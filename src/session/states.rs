@@ -279,7 +279,9 @@ fn texts(run: &RunState) -> Vec<String> {
 fn told_of_texts(way: &str, records: Vec<Record>) -> (Vec<String>, Vec<String>) {
     let posts: Vec<Post> = moments(records).map(|moment| moment.post).collect();
     let mut past = Past::default();
-    posts.iter().for_each(|post| _ = past.push(post));
+    for post in &posts {
+        past.push(post);
+    }
     let (mut run, mut ever) = (RunState::default(), Vec::new());
     for post in if way == "later" { past.all() } else { posts } {
         take(&mut run, &post);
@@ -358,10 +360,12 @@ fn how_servers_stand_is_what_was_told_last_also_to_a_client_that_comes_later() {
     let (mut past, mut live) = (Past::default(), RunState::default());
     for states in steps {
         let post = told(states);
-        _ = past.push(&post);
+        past.push(&post);
         take(&mut live, &post);
         let mut late = RunState::default();
-        past.all().iter().for_each(|post| take(&mut late, post));
+        for post in &past.all() {
+            take(&mut late, post);
+        }
         for run in [&live, &late] {
             let shown: Vec<&str> = run.servers.iter().map(|server| server.state.name()).collect();
             assert_eq!(shown, states);

@@ -187,8 +187,7 @@ fn a_half_in_the_words_of_a_failure_is_one_sign_in_every_dialect() {
 fn halves_in_the_names_of_members_and_over_many_pieces_are_joined() {
     let piece = |arguments: &str| {
         format!(
-            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"c1","function":{{"name":"f","arguments":{}}}}}]}}}}]}}"#,
-            arguments
+            r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":0,"id":"c1","function":{{"name":"f","arguments":{arguments}}}}}]}}}}]}}"#
         )
     };
     let events = [

@@ -187,7 +187,7 @@ impl Digest {
         let Self { draft, drafts, last, turns, state, queues, alone, .. } = end;
         // Where the end tells of no turn at all, it lies within one.
         let turns = if self.has_begun { turns.max(1) } else { turns };
-        Self { draft, drafts, last, turns, state, queues, alone, ..self }
+        Self { draft, drafts, last, turns, alone, state, queues, ..self }
     }
 
     /// Returns what a list says of this session now.

@@ -404,34 +404,36 @@ async fn listen(shared: Arc<Shared>) {
     }
 }
 
+/// What servers say of a session that they do not know.
+const LOST: [&str; 22] = [
+    "no valid session",
+    "invalid session",
+    "unknown session",
+    "no such session",
+    "missing session",
+    "expired session",
+    "no session",
+    "session not found",
+    "session id not found",
+    "session was not found",
+    "session expired",
+    "session has expired",
+    "session is expired",
+    "session terminated",
+    "session has been terminated",
+    "session does not exist",
+    "session id is missing",
+    "session id is required",
+    "session id header is required",
+    "session is invalid",
+    "session not initialized",
+    "session id is invalid",
+];
+
 /// Tells whether the words of a refusal say that the server does not know the session: of it itself, not of something that the
 /// call is about.
 fn names_lost_session(words: &str) -> bool {
     let words = words.to_lowercase().replace(['-', '_'], " ");
-    const LOST: [&str; 22] = [
-        "no valid session",
-        "invalid session",
-        "unknown session",
-        "no such session",
-        "missing session",
-        "expired session",
-        "no session",
-        "session not found",
-        "session id not found",
-        "session was not found",
-        "session expired",
-        "session has expired",
-        "session is expired",
-        "session terminated",
-        "session has been terminated",
-        "session does not exist",
-        "session id is missing",
-        "session id is required",
-        "session id header is required",
-        "session is invalid",
-        "session not initialized",
-        "session id is invalid",
-    ];
     LOST.iter().any(|phrase| words.contains(phrase))
 }
 
