@@ -45,7 +45,7 @@ pub(super) fn matcher(pattern: &str, start: Option<&Path>) -> Result<GlobMatcher
     let mut whole = Vec::new();
     for part in parts(pattern) {
         at = at.map(|at| at.join(part)).filter(|at| at.symlink_metadata().is_ok());
-        whole.push(match (part.contains(['[', ']', '{', '}']), &at) {
+        whole.push(match (part.contains(['[', ']', '{', '}', '\\']), &at) {
             (true, Some(_)) => literal(part),
             (true, None) if glob(part).is_ok() => format!("{{{part},{}}}", literal(part)),
             (true, None) | (false, _) => part.to_owned(),
@@ -81,6 +81,7 @@ fn literal(part: &str) -> String {
     for c in part.chars() {
         match c {
             '[' | ']' | '{' | '}' | ',' => text.extend(['[', c, ']']),
+            '\\' => text.push_str("\\\\"),
             c => text.push(c),
         }
     }

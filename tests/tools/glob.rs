@@ -168,6 +168,20 @@ async fn a_part_of_a_path_that_is_there_under_this_name_is_that() {
         ("{app,x}/{i,y}/*", "app/i/page.tsx\nx/y/z\n"),
         ("{app/i,x/y}/*", "app/i/page.tsx\nx/y/z\n"),
         ("app/[a-z]/*", "app/i/page.tsx\n"),
+        (r"app/\[id\]/page.tsx", "app/[id]/page.tsx\n"),
+    ] {
+        assert_eq!(site.list(pattern).await, found, "{pattern}");
+    }
+    let site =
+        Site::new(&[r"a\b.txt", "a*.txt", "!x.txt", "ab.txt", "[!x].txt", "@modal/$id,a.ts", "^x.txt", "q?.txt"]);
+    for (pattern, found) in [
+        (r"a\b.txt", "a\\b.txt\n"),
+        ("!x.txt", "!x.txt\n"),
+        ("[!x].txt", "[!x].txt\n"),
+        ("@modal/$id,a.ts", "@modal/$id,a.ts\n"),
+        ("^x.txt", "^x.txt\n"),
+        ("q?.txt", "q?.txt\n"),
+        ("a[*].txt", "a*.txt\n"),
     ] {
         assert_eq!(site.list(pattern).await, found, "{pattern}");
     }

@@ -93,7 +93,7 @@ fn an_unchanged_frame_costs_no_bytes() {
 }
 
 /// Clusters of several code points, of which terminals differ in how many columns they have.
-const CLUSTERS: [&str; 8] = [
+const CLUSTERS: [&str; 16] = [
     "\u{1F1F5}\u{1F1EA}",
     "\u{0E01}\u{0E33}",
     "\u{0E2A}\u{0E27}\u{0E31}\u{0E2A}\u{0E14}\u{0E35}",
@@ -102,6 +102,15 @@ const CLUSTERS: [&str; 8] = [
     "\u{1F469}\u{200D}\u{1F4BB}",
     "\u{2764}\u{FE0F}",
     "e\u{0301}",
+    // A family, a keycap, a tone of the skin, a syllable of parts, a text form, many marks, a flag of tags, a new picture.
+    "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}",
+    "1\u{FE0F}\u{20E3}",
+    "\u{1F44D}\u{1F3FD}",
+    "\u{1112}\u{1161}\u{11AB}",
+    "\u{2600}\u{FE0E}",
+    "Z\u{0351}\u{036B}\u{0343}\u{036A}",
+    "\u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
+    "\u{1FAE9}",
 ];
 
 /// Obeys the bytes of frames as a terminal that gives every code point columns of its own, two to each half of a flag.
@@ -110,11 +119,13 @@ struct WideTerminal {
     rows: Vec<Vec<String>>,
     place: (usize, usize),
     wraps: bool,
+    /// The columns that it gives a picture.
+    pictures: usize,
 }
 
 impl WideTerminal {
     fn new(width: usize, height: usize) -> Self {
-        Self { width, rows: vec![vec![" ".to_owned(); width]; height], place: (0, 0), wraps: true }
+        Self { width, rows: vec![vec![" ".to_owned(); width]; height], place: (0, 0), wraps: true, pictures: 2 }
     }
 
     fn obey(&mut self, bytes: &[u8]) {
@@ -148,6 +159,7 @@ impl WideTerminal {
         let columns = match c {
             '\u{200D}' | '\u{FE0F}' => 0,
             '\u{1F1E6}'..='\u{1F1FF}' => 2,
+            '\u{26A1}' | '\u{1F600}'..='\u{1FAFF}' => self.pictures,
             c => unicode_width::UnicodeWidthChar::width(c).unwrap_or(0).max(1),
         };
         for half in 0..columns {
@@ -203,6 +215,20 @@ fn nothing_of_a_cluster_of_several_code_points_stays_when_it_goes() {
             let row = |y: u16| (0..20).map(|x| filled(cell(y, x))).collect::<String>().trim_end().to_owned();
             let shown: Vec<String> = (0..4).map(row).collect();
             assert_eq!(shown, plain, "{cluster} behind {before}");
+        }
+    }
+}
+
+#[test]
+fn a_picture_that_a_terminal_gives_one_column_has_nothing_of_what_stood_there_beside_it() {
+    for picture in ["\u{1FAE9}", "\u{1F600}", "\u{26A1}"] {
+        let mut painter = ratatui::Terminal::new(Painter::new(Size { width: 20, height: 2 })).unwrap();
+        let mut narrow = WideTerminal { pictures: 1, ..WideTerminal::new(20, 2) };
+        for row in ["abcdefgh", &format!("ab{picture}efgh"), "abcdefgh"] {
+            painter.draw(|frame| frame.buffer_mut().set_string(0, 0, row, Style::new())).unwrap();
+            narrow.obey(&painter.backend_mut().take());
+            let expected = row.replace(picture, &format!("{picture} "));
+            assert_eq!(narrow.screen()[0], expected);
         }
     }
 }

@@ -177,11 +177,17 @@ impl Painter {
     }
 }
 
-/// Returns how many columns a terminal may give a cell that holds a cluster of several code points; `None` for any other.
+/// Returns how many columns a terminal may give a cell that holds a cluster of several code points, or a picture that an older
+/// one does not know; `None` for any other.
 fn widest(cell: &Cell) -> Option<u16> {
     let symbol = cell.symbol();
-    if symbol.len() < 3 || symbol.chars().nth(1).is_none() {
+    if symbol.len() < 3 {
         return None;
+    }
+    let mut chars = symbol.chars();
+    let (first, second) = (chars.next()?, chars.next());
+    if second.is_none() {
+        return (is_picture(first) && first.width() == Some(2)).then_some(2);
     }
     let columns = symbol.chars().map(|c| match c {
         // A joiner, and a selector that makes a wide picture of a narrow one.
@@ -192,6 +198,11 @@ fn widest(cell: &Cell) -> Option<u16> {
         c => c.width().unwrap_or(0).max(1),
     });
     u16::try_from(columns.sum::<usize>().max(symbol.width())).ok()
+}
+
+/// Tells whether a character of two columns is no letter: an older terminal may give it one, and leave the other as it was.
+fn is_picture(c: char) -> bool {
+    matches!(c, '\u{2000}'..'\u{2E80}' | '\u{1F000}'..'\u{20000}')
 }
 
 /// Returns the cells of `back` that are to be written over `front`, row by row: those that differ, those of an area, and

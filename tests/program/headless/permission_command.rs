@@ -115,7 +115,9 @@ fn the_hooks_are_asked_again_about_the_arguments_that_an_answer_gives_the_call()
     ] {
         let server = Server::start([removal("c1"), Reply::text("Done.")]);
         let (program, decide) = deciding(exec(&server), answer);
-        let command = format!("case \"$(tee -a seen)\" in *'touch touched'*) echo '{said}';; esac");
+        // A hook outside of a sandbox has another directory.
+        let seen = program.home().join("seen");
+        let command = format!("case \"$(tee -a '{}')\" in *'touch touched'*) echo '{said}';; esac", seen.display());
         let hooks = json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}});
         let program = program.file(".config/steersman/hooks.json", &hooks.to_string());
         let (output, home) = program.args(["--permission-command", &decide, "hello"]).output_with_home();
@@ -124,7 +126,7 @@ fn the_hooks_are_asked_again_about_the_arguments_that_an_answer_gives_the_call()
         assert!(text.contains(result), "{said}: {text}");
         let is_there = |name: &str| home.path().join("work").join(name).exists();
         assert_eq!((is_there("kept"), ["touched", "other"].map(is_there)), (true, made), "{said}");
-        let seen = fs::read_to_string(home.path().join("work/seen")).unwrap();
+        let seen = fs::read_to_string(home.path().join("seen")).unwrap();
         assert!(seen.contains("rm kept") && seen.contains("touch touched"), "{said}: {seen}");
     }
 }

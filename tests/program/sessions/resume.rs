@@ -376,6 +376,7 @@ fn a_hook_in_the_background_that_the_program_took_with_it_has_ended() {
             elapsed_ms: 0,
         })
     };
+    journal.accepted(&AgentId::main(), entry("m1", "hello"));
     journal.on_event(&event(1, run("lint", HookOutcome::Started)));
     journal.on_event(&event(2, run("build", HookOutcome::Started)));
     journal.on_event(&event(3, run("lint", HookOutcome::Done)));
