@@ -53,6 +53,8 @@ pub enum Msg {
     Post(Post),
     /// The branch that is checked out; empty without one.
     Branch(String),
+    /// The user's command for the status line printed this, or why it did not.
+    StatusLine(String),
     /// Answers [`Effect::Write`].
     Written {
         subject: ExportSubject,

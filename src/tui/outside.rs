@@ -38,4 +38,18 @@ pub trait Outside: Debug + Send + Sync {
     /// # Errors
     /// A sentence that says why there is none.
     fn clipboard_image(&self) -> Result<Vec<u8>, String>;
+
+    /// Tells whether the user has a command for the status line.
+    fn has_status_command(&self) -> bool {
+        false
+    }
+
+    /// Gives a description of the run to the user's command for the status line, and returns what it printed; waits for it,
+    /// not longer than [`steersman_base::limits::STATUS_COMMAND_TIME`]. Called within a runtime, on a thread that may wait.
+    ///
+    /// # Errors
+    /// A sentence that says why there is nothing, without the name of the command.
+    fn status_line(&self, _description: &str) -> Result<String, String> {
+        Err("there is none".to_owned())
+    }
 }

@@ -1,6 +1,6 @@
 //! The words behind a custom command or a skill: what stands in place of the placeholders.
 
-use steersman_base::protocol::{PromptTemplate, TemplateKind};
+use steersman_base::protocol::{PromptTemplate, ScriptText, TemplateKind};
 
 fn template(kind: TemplateKind, name: &str, text: &str) -> PromptTemplate {
     let (source, hint, description) = ("user".to_owned(), String::new(), String::new());
@@ -118,4 +118,43 @@ fn the_words_have_their_places_in_a_skill_too() {
     assert_eq!(inside("123 \"two words\""), "Fix issue 123 \"two words\" of 123 in two words, for $2 and $100.");
     // Without words only the place for all of them is empty: a digit may be a price.
     assert_eq!(inside(""), "Fix issue  of $0 in $1, for $2 and $100.");
+}
+
+#[test]
+fn a_block_of_shell_lines_is_one_command_and_other_blocks_are_text() {
+    let block =
+        template(TemplateKind::Command, "x", "Begin.\n\n```!\n\"/kit/set up.sh\" $ARGUMENTS\necho two\n```\n\nGo on.");
+    assert_eq!(block.commands("a b"), ["\"/kit/set up.sh\" a b\necho two"]);
+    assert_eq!(block.fill_with("a", |_| "OUT".to_owned()), "Begin.\n\nOUT\n\nGo on.");
+    for text in ["```sh\nls\n```", "```!\nno end", "say ```!\nls\n```", "```!sh\nls\n```"] {
+        assert!(!template(TemplateKind::Command, "x", text).has_commands(), "{text}");
+    }
+}
+
+#[test]
+fn a_command_is_called_by_its_folder_and_its_owner_too() {
+    let mut status = template(TemplateKind::Command, "status", "x");
+    status.source = "project · git/tools".to_owned();
+    let all = [status];
+    let is_called = |draft: &str| PromptTemplate::called(&all, draft).is_some();
+    for draft in ["/status", "/tools:status", "/git:tools:status", "/project:git:tools:status", "/project:status"] {
+        assert!(is_called(draft), "{draft}");
+    }
+    for draft in ["/git:status", "/ols:status", "/user:status", "/:status", "/tools:", "status"] {
+        assert!(!is_called(draft), "{draft}");
+    }
+}
+
+#[test]
+fn a_text_of_a_script_is_a_call_or_itself() {
+    let all = [template(TemplateKind::Command, "go", "x")];
+    let text = |text| match PromptTemplate::script_text(&all, text) {
+        ScriptText::Command(_, words) => format!("called with {words}"),
+        ScriptText::Text(text) => text.to_owned(),
+    };
+    assert_eq!(text("/go a b"), "called with a b");
+    assert_eq!(text("//go a"), "/go a");
+    for plain in ["// go", "/gone", "//", "///go", "go", "/etc/hosts //go"] {
+        assert_eq!(text(plain), plain);
+    }
 }

@@ -20,15 +20,16 @@ fn tools(head: &str) -> Vec<String> {
 
 #[test]
 fn its_tools_are_those_of_the_same_purpose_and_the_others_are_named() {
-    let ClaudeFile { persona, without } = ClaudeFile::parse(REVIEWER).unwrap();
+    let ClaudeFile { persona, without, unused } = ClaudeFile::parse(REVIEWER).unwrap();
     assert_eq!(persona.name, "code-reviewer");
     assert_eq!(
         persona.description,
         "Use this agent after a change. Examples: <example> Context: x user: \"y\" </example>"
     );
-    assert_eq!(persona.tool_names, ["read", "grep", "bash"]);
+    assert_eq!(persona.tool_names, ["read", "grep", "bash", "plan"]);
     assert_eq!((persona.system_prompt.as_str(), persona.max_steps), ("You review.", limits::AGENT_FILE_STEPS));
-    assert_eq!(without, ["NotebookEdit", "TodoWrite", "WebFetch"]);
+    assert_eq!(without, ["NotebookEdit", "WebFetch"]);
+    assert_eq!(unused, ["model", "permissionMode"]);
     // One reader for both forms.
     assert_eq!(Persona::parse(REVIEWER).unwrap(), persona);
 }
@@ -39,6 +40,10 @@ fn without_a_list_of_tools_an_agent_inherits_those_of_its_parent_and_an_empty_li
     assert_eq!(tools("tools: \"*\""), ["*"]);
     assert_eq!(tools("disallowedTools: Bash, mcp__db"), ["*", "!bash", "!mcp__db"]);
     assert_eq!(tools("tools: []"), [""; 0]);
+    for all in ["tools:", "tools: All tools", "tools: all", "tools: ['*']", "tools: null"] {
+        assert_eq!(tools(all), ["*"], "{all}");
+    }
+    assert_eq!(tools("tools: TodoWrite, BashOutput, KillShell"), ["plan", "job_output", "job_stop"]);
     assert_eq!(tools("tools:\n  - Edit\n  - MultiEdit\n  - Write"), ["edit", "write"]);
     assert_eq!(tools("tools: Read, Bash\ndisallowedTools: Bash(rm *)"), ["read"]);
     assert_eq!(tools("tools: Read, mcp__db__query"), ["read", "mcp__db__query"]);
@@ -116,15 +121,15 @@ fn the_agents_of_the_users_home_are_offered_beside_the_personas() {
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
     let said = stderr(&output);
     for sentence in [
-        ".claude/agents/README.md is left out: a persona file needs a TOML header",
-        "agents without some of their tools: code-reviewer (NotebookEdit, TodoWrite, WebFetch)",
-        "agents without some of their tools: db (mcp__db__query)",
+        ".claude/agents: no agents, since they have no head: README.md",
+        "not used of the heads of agents: model (code-reviewer); permissionMode (code-reviewer)",
+        "tools that agents of other programs do without here: NotebookEdit (code-reviewer); WebFetch (code-reviewer); mcp__db__* (db)",
     ] {
         assert!(said.contains(sentence), "{sentence} is missing in\n{said}");
     }
     let child = &server.chats()[1];
     assert!(child.texts("system").concat().starts_with("You review."));
-    assert_eq!(child.tools(), ["read", "grep", "bash"]);
+    assert_eq!(child.tools(), ["read", "grep", "plan", "bash"]);
 }
 
 #[test]
@@ -182,7 +187,7 @@ fn the_table_shows_them_with_their_reach() {
     let program = Program::new().args(["personas"]).file(".claude/agents/code-reviewer.md", REVIEWER);
     let table = stdout(&program.output());
     let row = table.lines().find(|line| line.starts_with("code-reviewer")).unwrap();
-    assert!(row.contains("user") && row.trim_end().ends_with("read grep bash"), "{row}");
+    assert!(row.contains("user") && row.trim_end().ends_with("read grep bash plan"), "{row}");
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn what_counts_for_nothing_of_a_set_up_is_named() {
         .file(".claude/agents/README.md", "# About\n")
         .file(".claude/settings.json", r#"{"permissions": {"allow": ["Skill(x)"]}}"#);
     let (_, said) = checked(program);
-    for part in ["set-up: ~/.claude/settings.json: not applied as written: Skill(x) (", "README.md is left out: "] {
+    for part in ["set-up: ~/.claude/settings.json: not applied as written: Skill(x) (", "no head: README.md"] {
         assert!(said.contains(part), "{part}\n{said}");
     }
 }

@@ -199,3 +199,39 @@ fn a_project_does_not_choose_the_model() {
     let project = own.restrictions();
     assert_eq!((project.model, project.left_out.len()), (None, 1));
 }
+
+#[test]
+fn what_is_denied_stays_closed_where_it_is_made_after_the_start() {
+    let settings =
+        r#"{"permissions": {"deny": ["Read(./later.txt)", "Read(./secrets/**)", "Read(*.pem)", "Read(.env)"]}}"#;
+    let reads = ["later.txt", "secrets/deep/key", "sub/one.pem", "sub/.env"].map(|path| {
+        [
+            ("read", json!({ "path": path }).to_string()),
+            ("grep", json!({ "pattern": "top", "path": path }).to_string()),
+            bash(&format!("cat {path}")),
+            bash(&format!("python3 -c 'print(open(\"{path}\").read())'")),
+        ]
+    });
+    let make = bash(
+        "mkdir -p secrets/deep sub && for f in later.txt secrets/deep/key sub/one.pem sub/.env open2.txt; do echo top-secret > $f; done",
+    );
+    let rest = [("grep", json!({ "pattern": "top" }).to_string()), bash("cat open2.txt; grep -r top . || true")];
+    let names: Vec<String> = (0..20).map(|number| format!("c{number}")).collect();
+    let calls: Vec<(&str, String)> = reads.into_iter().flatten().chain(rest).collect();
+    let calls: Vec<(&str, &str, &str)> =
+        names.iter().zip(&calls).map(|(id, (tool, text))| (id.as_str(), *tool, text.as_str())).collect();
+    let server = Server::start([Reply::calls(&[("m", make.0, &make.1)]), Reply::calls(&calls), Reply::text("Done.")]);
+    let program =
+        project(settings).args(["exec", "--base-url", &server.url(), "--model", "m", "--mode", "auto", "Try."]);
+    let output = program.output();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    let told = server.chats()[2].texts("tool");
+    for (told, (_, tool, call)) in told[1..].iter().zip(&calls) {
+        let lines: Vec<&str> = told.lines().filter(|line| line.contains("top-secret")).collect();
+        assert!(lines.iter().all(|line| line.contains("open2.txt") || *line == "top-secret"), "{tool} {call}: {told}");
+        assert!(
+            call.contains("open2.txt") || lines.iter().all(|line| line.contains("open2.txt")),
+            "{tool} {call}: {told}"
+        );
+    }
+}

@@ -168,7 +168,7 @@ fn names_that_are_taken_get_the_name_of_the_plugin_before_them() {
     let names: Vec<String> = library.templates().iter().map(PromptTemplate::command).collect();
     assert_eq!(names, ["/ship", "/kit:help", "/kit:ship", "/skill lint", "/skill kit:lint"]);
     let agents: Vec<&str> = roster.members().iter().map(|member| member.persona.name.as_str()).collect();
-    assert_eq!(agents, ["checker", "kit:checker"]);
+    assert_eq!(agents, ["checker", "kit-checker"]);
     // What is not taken is called by both names.
     let mut alone = SkillLibrary::default();
     adopted(&offer(&root, "kit", None), &mut Roster::default(), &mut alone);
@@ -324,7 +324,8 @@ fn plugins_with_a_directory_each_bring_what_lies_in_the_usual_places() {
     assert_eq!(brought(&backend, "backend", Some(root.path())), ("1 persona, 1 skill, 1 command".to_owned(), vec![]));
     let (names, faults) = brought(&root.path().join("plugins/ops"), "ops", Some(root.path()));
     assert_eq!(names, "1 persona, 1 command");
-    assert!(faults.len() == 1 && faults[0].contains("plugin ops: commands/gone.md: is left out"), "{faults:?}");
+    assert!(faults.len() == 2 && faults[0].contains("plugin ops: commands/gone.md: is left out"), "{faults:?}");
+    assert_eq!(faults[1], "plugin ops: not used of the heads of skills and commands: model (run)");
 }
 
 #[test]
@@ -417,4 +418,45 @@ fn hooks_of_a_projects_settings_and_commands_of_another_kit_load() {
     assert_eq!(offer.names(), "1 persona, 1 command, 3 hooks");
     assert_eq!(offer.faults, [""; 0]);
     assert_eq!(offer.texts.commands[0].1.name, "speckit.specify");
+}
+
+#[test]
+fn two_plugins_with_an_agent_of_one_name_start_with_both() {
+    let home = TempDir::new().unwrap();
+    let list = r#"{"name": "two", "plugins": [{"name": "first-kit", "source": "./a"}, {"name": "second-kit", "source": "./b"}]}"#;
+    write(
+        &home.path().join("kits"),
+        &[
+            (".claude-plugin/marketplace.json", list),
+            ("a/agents/code-reviewer.md", &agent("code-reviewer", "")),
+            ("a/agents/README.md", "# Agents\n"),
+            ("b/agents/code-reviewer.md", &agent("code-reviewer", "tools: Read\n")),
+            ("b/bin/tool", "x"),
+            ("b/.claude-plugin/plugin.json", r#"{"name": "second-kit", "sessionStart": {}, "version": "1"}"#),
+            ("b/commands/set.md", "---\nallowed-tools: Bash(echo:*)\n---\n```!\necho $CLAUDE_PLUGIN_ROOT/run\n```\n"),
+        ],
+    );
+    let kits = home.path().join("kits").to_string_lossy().into_owned();
+    let (home, _, _, said) = run(home, &["plugin", "add", &kits, "--all"]);
+    assert!(said.contains("bin (not used here), ") || said.contains("sessionStart (not used here), bin"), "{said}");
+    let hashes: Vec<String> = said.lines().filter(|line| line.contains("--trust ")).map(hash).collect();
+    let mut words = vec!["plugin", "add", &kits, "--all"];
+    hashes.iter().for_each(|hash| words.extend(["--trust", hash]));
+    let (home, code, _, said) = run(home, &words);
+    assert_eq!(code, 0, "{said}");
+    let server = Server::start([
+        Reply::calls(&[("c1", "agent", r#"{"name":"second-kit-code-reviewer","task":"look"}"#)]),
+        Reply::text("seen"),
+        Reply::text("done"),
+    ]);
+    let (home, code, _, said) = run(home, &["exec", "--base-url", &server.url(), "--model", "m", "/set"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(server.chats()[0].texts("user")[0].contains("kits/b/run\n"), "{:?}", server.chats()[0].texts("user"));
+    assert_eq!(server.chats()[1].tools(), ["read"]);
+    for part in
+        ["plugin first-kit: agents: no agents, since they have no head: README.md", "sessionStart (not used here)"]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    drop(home);
 }

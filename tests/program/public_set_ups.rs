@@ -69,7 +69,7 @@ fn skills(files: &[PathBuf], sum: &mut Sum) {
             // Nothing below a skill is another one.
             let above = file.ancestors().skip(2).take_while(|above| above.starts_with(&directory));
             if above.clone().all(|above| !above.join("SKILL.md").is_file()) {
-                sum.count(&file, loaded.contains(&file.canonicalize().unwrap()), library.warnings());
+                sum.count(&file, loaded.contains(&file.canonicalize().unwrap()), &library.warnings());
             }
         }
     }
@@ -88,7 +88,7 @@ fn commands_of(directory: &Path, files: impl IntoIterator<Item = PathBuf>, sum: 
     for file in files {
         let stem = file.file_stem().unwrap().to_string_lossy().replace(' ', "-");
         let is_loaded = names.iter().any(|name| name.rsplit(':').next() == Some(&stem));
-        sum.count(&file, is_loaded, library.warnings());
+        sum.count(&file, is_loaded, &library.warnings());
     }
 }
 

@@ -11,7 +11,7 @@ use steersman_base::limits;
 use steersman_extensions::skill::SkillLibrary;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
-use crate::support::server::{Reply, Server};
+use crate::support::server::{Gate, Reply, Server};
 
 const SKILL: &str = "---\nname: deploy\ndescription: Deploys. Use when: the user says deploy.\nallowed-tools: Bash(*)\n---\n# Deploy\n\nRun scripts/deploy.sh.\n";
 const COMMAND: &str = "---\ndescription: Reviews a change\nargument-hint: [pr]\nallowed-tools: Bash(*)\nmodel: opus\n---\nReview $1 with !`echo a diff`.\n";
@@ -241,11 +241,12 @@ fn the_list_shows_what_there_is_and_what_is_left_out() {
     assert_eq!(exit_code(&output), 0);
     assert_eq!(
         stdout(&output),
-        "/review [pr] (user · git): Reviews a change\n/skill deploy (user): Deploys. Use when: the user says deploy.\n"
+        "/user:help (user): x\n/review [pr] (user · git): Reviews a change\n/skill deploy (user): Deploys. Use when: the user says deploy.\n"
     );
     let said = stderr(&output);
     assert!(said.contains(".claude/skills/broken/SKILL.md is left out: needs a description"), "{said}");
-    assert!(said.contains("the user command /help is left out: it is one of this program's"), "{said}");
+    assert!(said.contains("the user command /help is /user:help here"), "{said}");
+    assert!(said.contains("not used of the heads of skills and commands: model (review)"), "{said}");
     let none = Program::new().args(["skills"]).output();
     assert!(stdout(&none).starts_with("there are no skills and no custom commands"), "{}", stdout(&none));
 }
@@ -351,7 +352,8 @@ fn a_package_that_links_to_the_set_up_of_the_root_says_nothing_about_it() {
     let (mut roster, mut library) = (Roster::default(), SkillLibrary::default());
     adopted(&offer, &mut roster, &mut library);
     assert_eq!((roster.members().len(), library.templates().len()), (1, 2));
-    assert_eq!((roster.warnings(), library.warnings(), offer.faults.as_slice()), (&[][..], &[][..], &[][..]));
+    assert_eq!((roster.warnings(), library.warnings().as_slice()), (&[][..], &[][..]));
+    assert_eq!(offer.faults, ["not used of the heads of skills and commands: model (review)"]);
 }
 
 #[test]
@@ -387,4 +389,150 @@ fn the_set_up_of_a_package_waits_for_trust_which_is_remembered_for_each_package_
         stderr(&output)
     );
     assert!(!server.chats()[1].texts("system").concat().contains("lint"));
+}
+
+/// Returns what an `exec` in a trusted project says on standard error, without the user's lines.
+fn said_in(program: Program, arguments: &[&str]) -> String {
+    let server = Server::start([Reply::text("done")]);
+    trust(&program);
+    let program = program.args(["exec", "--base-url", &server.url(), "--model", "m"]);
+    let output = program.args(arguments.iter().copied()).arg("go").output();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    stderr(&output)
+}
+
+#[test]
+fn what_a_set_up_says_for_nothing_is_one_line_that_names_each_part_once() {
+    let settings = r#"{"statusLine": {"type": "command", "command": "x"}, "outputStyle": "Short", "includeCoAuthoredBy": false,
+        "env": {"ANTHROPIC_MODEL": "m", "CLAUDE_CODE_X": "1"}, "permissions": {"allow": []},
+        "hooks": {"Setup": [{"hooks": [{"type": "command", "command": "true"}]}]}}"#;
+    let program = project(&[])
+        .file("work/.claude/settings.json", settings)
+        .file("work/.claude/output-styles/short.md", "---\nname: Short\n---\nBe short.")
+        .file("work/.claude/commands/hooked.md", "---\nhooks:\n  PreToolUse:\n    - matcher: Bash\n---\nGo.")
+        .file("work/.claude/agents/README.md", "# About\n");
+    let said = said_in(program, &[]);
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains("not all of your set-up is used")).collect();
+    assert_eq!(lines.len(), 1, "{said}");
+    for part in [
+        "statusLine (status.command",
+        "outputStyle (--append-system-prompt",
+        "includeCoAuthoredBy",
+        "env ANTHROPIC_MODEL, CLAUDE_CODE_X (for Claude Code alone)",
+        "Setup (this event is not known here)",
+        ".claude/output-styles: 1 output style is not used",
+        "not used of the heads of skills and commands: ",
+        "model (review)",
+        "hooks (hooked)",
+        "not used of the heads of agents: model (checker)",
+        "no head: README.md",
+    ] {
+        assert_eq!(lines[0].matches(part).count(), 1, "{part}: {said}");
+    }
+}
+
+#[test]
+fn a_set_up_that_is_used_whole_says_nothing() {
+    let agent = "---\nname: helper\ndescription: Helps.\nmodel: inherit\ncolor: red\n---\nYou help.\n";
+    let program = Program::new()
+        .file("work/.git/HEAD", "ref: refs/heads/main\n")
+        .file("work/.claude/agents/helper.md", agent)
+        .file(
+            "work/.claude/settings.json",
+            r#"{"$schema": "x", "permissions": {"allow": ["Bash(ls)"]}, "env": {"A": "1"}}"#,
+        )
+        .file(
+            "work/.claude/commands/begin.md",
+            "---\ndescription: x\nmodel:\ndisable-model-invocation: true\n---\nGo.",
+        );
+    let said = said_in(program, &[]);
+    assert!(!said.contains("set-up"), "{said}");
+}
+
+#[test]
+fn permissions_that_are_no_object_and_may_deny_something_ask_about_everything() {
+    let program = Program::new()
+        .file("work/.git/HEAD", "x")
+        .file("work/.claude/settings.json", r#"{"permissions": [{"deny": ["Read(./a)"]}]}"#);
+    let server = Server::start([Reply::calls(&[("c1", "read", r#"{"path":"x"}"#)]), Reply::text("done")]);
+    let program = program.args(["exec", "--base-url", &server.url(), "--model", "m", "go"]);
+    let output = program.output();
+    assert!(stderr(&output).contains("permissions (they must be an object)"), "{}", stderr(&output));
+    assert!(server.chats()[1].texts("tool")[0].starts_with("Error: "), "{:?}", server.chats()[1].texts("tool"));
+}
+
+// --- what scripts send
+
+/// A home with custom commands.
+fn with_commands() -> Program {
+    Program::new()
+        .file(".claude/commands/team/greet.md", "Greet $1 warmly.")
+        .file(".claude/commands/state.md", "---\nallowed-tools: Bash(echo:*)\n---\nThe state: !`echo all fine`")
+        .file(".claude/commands/broken.md", "---\nallowed-tools: Bash(false:*)\n---\n!`false`")
+        .file(".claude/commands/plan.md", "A plan of mine.")
+}
+
+#[test]
+fn a_prompt_calls_a_command_by_its_folder_too_and_a_doubled_slash_makes_it_text() {
+    for (prompt, sent) in [
+        ("/greet Ann", "Greet Ann warmly."),
+        ("/team:greet Ann", "Greet Ann warmly."),
+        ("/user:greet Ann", "Greet Ann warmly."),
+        ("/user:team:greet Ann", "Greet Ann warmly."),
+        ("/user:plan", "A plan of mine."),
+        ("//greet Ann", "/greet Ann"),
+        ("// greet Ann", "// greet Ann"),
+        ("/tmp/x is full", "/tmp/x is full"),
+        ("/other:greet Ann", "/other:greet Ann"),
+    ] {
+        let server = Server::start([Reply::text("done")]);
+        let args = exec(&server, prompt);
+        let output = with_commands().args(args.iter().map(String::as_str)).output();
+        assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+        assert_eq!(server.chats()[0].texts("user"), [sent], "{prompt}");
+    }
+}
+
+#[test]
+fn requests_and_lines_call_commands_as_the_screen_does() {
+    let sent = [
+        ("/greet Ann", "Greet Ann warmly."),
+        ("/state", "The state: <command-output of=\"echo all fine\">\nall fine\n</command-output>"),
+        ("//state", "/state"),
+        ("plain", "plain"),
+    ];
+    let replies = || sent.map(|_| Reply::text("done"));
+    let server = Server::start(replies());
+    let program =
+        with_commands().args(["exec", "--base-url", &server.url(), "--model", "m", "--json", "--input", "json"]);
+    let mut run = program.piped().run();
+    for (number, (text, _)) in sent.iter().enumerate() {
+        run.write(&format!("{}\n", serde_json::json!({"id": number, "type": "send", "text": text})));
+        run.wait_for_line(|line| line.contains("\"turn_ended\""));
+    }
+    run.write("{\"id\": 9, \"type\": \"send\", \"text\": \"/broken\"}\n");
+    run.wait_for_line(|line| line.contains("`false` failed") && line.contains("\"ok\":false"));
+    run.close_stdin();
+    let end = run.end();
+    let texts: Vec<String> = server.chats().iter().map(|chat| chat.texts("user").pop().unwrap()).collect();
+    assert_eq!(texts, sent.map(|(_, text)| text), "{}", end.stderr);
+
+    let gate = Gate::new();
+    let mut script = replies().to_vec();
+    script[0] = Reply::text("done").gated(&gate);
+    let server = Server::start(script);
+    let program = with_commands().args(["exec", "--base-url", &server.url(), "--model", "m", "--steer-stdin"]);
+    let mut run = program.arg(sent[0].0).piped().run();
+    gate.wait_reached();
+    for (text, _) in &sent[1..] {
+        run.write(&format!("> {text}\n"));
+    }
+    run.write("/broken\n/nothing\n");
+    run.wait_for_error("not sent, there is no such command here");
+    gate.open();
+    run.close_stdin();
+    let end = run.end();
+    let texts: Vec<String> = server.chats().iter().map(|chat| chat.texts("user").pop().unwrap()).collect();
+    assert_eq!(texts, sent.map(|(_, text)| text), "{}", end.stderr);
+    assert!(end.stderr.contains("not sent, `false` failed"), "{}", end.stderr);
 }

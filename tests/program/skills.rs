@@ -257,7 +257,7 @@ fn commands_have_the_names_of_their_files_and_of_their_folders_where_two_are_the
 }
 
 #[test]
-fn a_command_with_the_name_of_one_of_the_programs_is_left_out_and_that_is_said() {
+fn a_command_with_the_name_of_one_of_the_programs_gets_its_owner_before_it_and_that_is_said() {
     let home = Home::new(&[
         ("commands/help.md", "x"),
         ("commands/clear.md", "x"),
@@ -266,7 +266,10 @@ fn a_command_with_the_name_of_one_of_the_programs_is_left_out_and_that_is_said()
     ]);
     let mut library = home.library();
     library.without_commands(is_command);
-    assert_eq!(library.templates().iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["mine", "team:status"]);
+    assert_eq!(
+        library.templates().iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
+        ["user:clear", "user:help", "mine", "team:status"]
+    );
     assert_eq!(library.warnings().len(), 2, "{:?}", library.warnings());
 }
 

@@ -281,3 +281,30 @@ fn another_terminal_sends_a_text_with_a_condition_and_status_shows_it() {
     assert_eq!(run.end().code, Some(0));
     assert!(server.chats()[1].contents("user")[1].contains("look at them"));
 }
+
+#[test]
+fn another_terminal_calls_a_custom_command_of_the_session() {
+    let gate = Gate::new();
+    let server = Server::start([Reply::text("Done.").gated(&gate), Reply::text("Two."), Reply::text("Three.")]);
+    let program = exec(home(), &server)
+        .file(".claude/commands/greet.md", "Greet $1 warmly.")
+        .file(".claude/commands/broken.md", "---\nallowed-tools: Bash(false:*)\n---\n!`false`")
+        .args(["--steer-stdin", "hello"]);
+    let run = program.piped().run();
+    gate.wait_reached();
+    let beside = |arguments: &[&str]| {
+        let output = Program::beside(&run).args(arguments.iter().copied()).output();
+        (exit_code(&output), stderr(&output))
+    };
+    assert_eq!(beside(&["inject", "/greet Ann"]), (0, String::new()));
+    assert_eq!(beside(&["inject", "--follow-up", "//greet Ann"]), (0, String::new()));
+    let (code, said) = beside(&["inject", "/broken"]);
+    assert!(code == 1 && said.contains("not sent: `false` failed"), "{said}");
+    gate.open();
+    let mut run = run;
+    run.close_stdin();
+    let end = run.end();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    let texts = server.chats().last().unwrap().texts("user");
+    assert_eq!(texts, ["hello", "Greet Ann warmly.", "/greet Ann"]);
+}

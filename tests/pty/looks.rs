@@ -288,3 +288,33 @@ fn five_thousand_sizes_through_every_layout_leave_the_right_frame() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     gate.open();
 }
+
+#[test]
+fn the_users_own_status_line_follows_the_session_and_a_command_that_fails_says_so() {
+    let home = tempfile::TempDir::new().unwrap();
+    let config = home.path().join(".config/steersman");
+    std::fs::create_dir_all(&config).unwrap();
+    let program = "import json, sys; given = json.load(sys.stdin); print('\\x1b[32mmine', given['model']['id'], given['tokens_used'] > 0); print('second')";
+    let write =
+        |command: &str| std::fs::write(config.join("config.toml"), format!("status.command = {command}\n")).unwrap();
+    write(&format!("['python3', '-c', {program:?}]"));
+    let server = Server::start([Reply::text("Hello.")]);
+    let mut terminal = Start::against(&server).home(home).run();
+    terminal.wait_for("mine scripted False");
+    terminal.send("go\r");
+    let screen = terminal.wait_for("mine scripted True");
+    assert!(!screen.contains("second") && screen.contains("ask"), "{screen}");
+}
+
+#[test]
+fn a_status_command_that_fails_is_named_and_the_screen_goes_on() {
+    let home = tempfile::TempDir::new().unwrap();
+    let config = home.path().join(".config/steersman");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), "status.command = 'false'\n").unwrap();
+    let server = Server::start([Reply::text("Hello.")]);
+    let mut terminal = Start::against(&server).home(home).run();
+    terminal.wait_for("status.command: it failed");
+    terminal.send("go\r");
+    terminal.wait_for("Hello.");
+}

@@ -81,6 +81,24 @@ async fn a_line_for_the_instructions_goes_to_the_end_of_agents_md_in_the_directo
 }
 
 #[tokio::test]
+async fn a_line_for_the_instructions_of_a_project_goes_to_its_root() {
+    let (rig, dir) = (Rig::new([]), TempDir::new().unwrap());
+    let below = dir.path().join("packages/one");
+    std::fs::create_dir_all(&below).unwrap();
+    let mut wanted = setup(&rig, &dir);
+    wanted.hooks.project = Some(dir.path().to_path_buf());
+    wanted.cwd.clone_from(&below);
+    let host = host::start(&tokio::runtime::Handle::current(), wanted);
+    wait_until("the agent", PATIENCE, || host.handle().shell().is_some()).await;
+    let requests = Requests::new(host.handle().clone());
+    let request = Request::AddInstruction { line: "- use tabs".to_owned() };
+    requests.carry_out(Numbered { client: ClientId::first(), number: 1, request });
+    assert_eq!(std::fs::read_to_string(dir.path().join("AGENTS.md")).unwrap(), "- use tabs\n");
+    assert!(!below.join("AGENTS.md").exists());
+    host.shutdown(PATIENCE).await;
+}
+
+#[tokio::test]
 async fn a_line_runs_at_once_in_the_directory_of_the_session_and_its_output_waits_as_a_note() {
     let mut site = Site::new([Played::text("I see.")]).await;
     assert_eq!(site.run(1, "pwd; echo oops >&2; exit 3", ShellOutput::Deliver), Ok("j1".to_owned()));

@@ -67,6 +67,7 @@ mod session_branch;
 mod session_opening;
 mod session_screen;
 mod session_timeline;
+mod status_command;
 mod streaming;
 mod tables;
 mod targets;

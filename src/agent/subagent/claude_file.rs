@@ -3,13 +3,14 @@
 //!
 //! `name`, `description`, `tools`, `disallowedTools` and `maxTurns` count; `model` does not: an agent uses the model of the
 //! session. Without `tools` an agent has those of the agent that starts it. Always holds: a file grants nothing.
-//! `permissionMode`, hooks and the like are ignored, and an agent that reads files gets no tool that reaches the network.
+//! `permissionMode`, hooks and the like count for nothing, which is named, and an agent that reads files gets no tool that
+//! reaches the network.
 
 use crate::subagent::{Persona, TempWorkspace};
 use steersman_base::error::BuildError;
 use steersman_base::front_matter::Document;
 use steersman_base::limits;
-use steersman_core::tool::WITHOUT;
+use steersman_core::tool::{PLAN_TOOL, WITHOUT};
 
 /// An agent file, read.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +19,23 @@ pub struct ClaudeFile {
     pub persona: Persona,
     /// The tools of the file that the persona does without.
     pub without: Vec<String>,
+    /// The members of its head that count for nothing.
+    pub unused: Vec<&'static str>,
 }
+
+/// Members of the head of an agent that count for nothing here.
+const UNUSED: [&str; 10] = [
+    "model",
+    "hooks",
+    "permissionMode",
+    "mcpServers",
+    "skills",
+    "memory",
+    "background",
+    "isolation",
+    "effort",
+    "initialPrompt",
+];
 
 /// The beginning of the names of servers' tools.
 const SERVERS: &str = "mcp__";
@@ -54,7 +71,8 @@ impl ClaudeFile {
             model: None,
             temperature: None,
         };
-        persona.fault().map_or(Ok(Self { persona, without }), |fault| Err(wrong(fault)))
+        let unused = UNUSED.into_iter().filter(|name| document.has(name)).collect();
+        persona.fault().map_or(Ok(Self { persona, without, unused }), |fault| Err(wrong(fault)))
     }
 }
 
@@ -104,7 +122,7 @@ fn description(document: &Document) -> String {
 
 /// Returns the names of the tools here, and those of the file that have none or that the agent does not get.
 fn tools(document: &Document) -> (Vec<String>, Vec<String>) {
-    let named = document.list("tools").filter(|named| !named.iter().any(|name| name == "*"));
+    let named = document.list("tools").filter(|named| !is_everything(named));
     let (mut tools, mut without) = (Vec::<String>::new(), Vec::new());
     for name in named.iter().flatten() {
         match here(name) {
@@ -140,6 +158,12 @@ fn tools(document: &Document) -> (Vec<String>, Vec<String>) {
     (tools, without)
 }
 
+/// Returns whether a list of tools means all of them.
+fn is_everything(named: &[String]) -> bool {
+    let words = named.join(" ");
+    named.iter().any(|name| name == "*") || ["all", "all tools"].iter().any(|all| words.eq_ignore_ascii_case(all))
+}
+
 /// Returns what a tool of Claude Code is called here; `None` for one that there is not. A pattern behind its name restricts
 /// nothing here: each call is asked about as always.
 fn here(name: &str) -> Option<Vec<String>> {
@@ -154,6 +178,9 @@ fn here(name: &str) -> Option<Vec<String>> {
         "WebFetch" => &["web_scrape", "fetch"],
         "WebSearch" => &["web_search"],
         "Skill" => &["skill"],
+        "TodoWrite" | "TodoRead" => &[PLAN_TOOL],
+        "BashOutput" | "TaskOutput" => &["job_output"],
+        "KillShell" | "KillBash" | "TaskStop" => &["job_stop"],
         server if server.starts_with(SERVERS) => &[server],
         _ => return None,
     };

@@ -33,5 +33,5 @@ pub use continuations::{Continuation, Continuations};
 pub use extension::{SubAgents, available_agents_snippet};
 pub use finished::{FinishedAgent, FinishedAgents};
 pub use persona::{Persona, TempWorkspace};
-pub use roster::{EVERYTHING, PersonaSource, Roster, RosterEntry};
+pub use roster::{EVERYTHING, Headless, PersonaSource, Roster, RosterEntry};
 pub use tool::{DESCRIPTION, SubAgentTool};

@@ -3,13 +3,12 @@
 //! A broken file is left out, with a warning that names the file and its fault. A user's persona replaces a bundled
 //! one of the same name; a project's does so too, with a warning.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::subagent::{ClaudeFile, Persona, TempWorkspace};
 use steersman_base::error::BuildError;
-use steersman_base::front_matter::{FoundFile, Wanted, find};
+use steersman_base::front_matter::{FoundFile, UnusedMembers, Wanted, find, listed};
 use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
 use steersman_base::text::visible_line;
@@ -73,8 +72,10 @@ enum MissingTool {
 pub struct Roster {
     members: Vec<RosterEntry>,
     warnings: Vec<String>,
-    /// The tools that files of other programs do without, with the names of these personas.
-    without: BTreeMap<String, Vec<String>>,
+    /// The tools that files of other programs do without.
+    without: UnusedMembers,
+    /// The members of their heads that count for nothing.
+    unused: UnusedMembers,
 }
 
 impl Roster {
@@ -94,15 +95,18 @@ impl Roster {
         let found = find(directory, None, Wanted::Markdown);
         let shown = visible_line(&directory.to_string_lossy()).into_owned();
         self.warnings.extend(found.faults.iter().map(|fault| format!("{shown}: {fault}")));
+        let mut headless = Headless::default();
         for FoundFile { relative, real } in &found.files {
             let path = directory.join(relative);
             let source = PersonaSource::User(visible_line(&path.to_string_lossy()).into_owned());
             // The user may keep such files elsewhere and link to them.
             match read_own_text(real, limits::PROJECT_FILE_BYTES) {
+                Ok(text) if headless.takes(&text, relative) => {}
                 Ok(text) => self.add(source, &text),
                 Err(error) => self.leave_out(&source, &format!("cannot be read: {error}")),
             }
         }
+        self.warnings.extend(headless.sentence().map(|sentence| format!("{shown}: {sentence}")));
     }
 
     /// Adds the persona of a file of a plugin, whose name stands before that of the persona where this is taken.
@@ -117,22 +121,26 @@ impl Roster {
 
     fn add_named(&mut self, source: PersonaSource, text: &str, plugin: Option<&str>) {
         let read = if ClaudeFile::is_one(text) {
-            ClaudeFile::parse(text).map(|file| (file.persona, file.without, MissingTool::IsPassedOver))
+            ClaudeFile::parse(text).map(|file| (file.persona, file.without, file.unused, MissingTool::IsPassedOver))
         } else {
-            Persona::parse(text).map(|persona| (persona, Vec::new(), MissingTool::LeavesItOut))
+            Persona::parse(text).map(|persona| (persona, Vec::new(), Vec::new(), MissingTool::LeavesItOut))
         };
-        let (mut persona, without, missing_tool) = match read {
+        let (mut persona, without, unused, missing_tool) = match read {
             Ok(read) => read,
             Err(error) => return self.leave_out(&source, &error.to_string()),
         };
         let is_taken =
             self.members.iter().any(|member| member.persona.name == persona.name && member.persona != persona);
         if let Some(plugin) = plugin.filter(|_| is_taken) {
-            persona.name = format!("{plugin}:{}", persona.name);
+            persona.name = format!("{plugin}-{}", persona.name);
+            if let Some(fault) = persona.fault() {
+                return self.leave_out(&source, &fault);
+            }
         }
         let entry = RosterEntry { persona, source, missing_tool };
         if self.take(entry.clone()) {
             self.does_without(&entry.persona.name, &without);
+            unused.iter().for_each(|member| self.unused.add(member, &entry.persona.name));
         }
     }
 
@@ -170,8 +178,10 @@ impl Roster {
     }
 
     fn does_without(&mut self, name: &str, tools: &[String]) {
-        if !tools.is_empty() {
-            self.without.entry(visible_line(&tools.join(", ")).into_owned()).or_default().push(name.to_owned());
+        for tool in tools {
+            // Of a server's tools the server is enough.
+            let server = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map(|(server, _)| server);
+            self.without.add(&server.map_or_else(|| tool.clone(), |server| format!("mcp__{server}__*")), name);
         }
     }
 
@@ -188,6 +198,17 @@ impl Roster {
     /// Returns the warnings about files that were left out or that replace others.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// Returns the warnings, with what is known of the tools and the heads of all files before the tools of a session are.
+    pub fn left_out(&self) -> Vec<String> {
+        self.warnings.iter().cloned().chain(self.unused_sentences()).collect()
+    }
+
+    /// Returns one sentence for what files of other programs name and do not get, and one for what counts for nothing.
+    fn unused_sentences(&self) -> impl Iterator<Item = String> {
+        let tools = self.without.sentence("tools that agents of other programs do without here");
+        tools.into_iter().chain(self.unused.sentence("not used of the heads of agents"))
     }
 
     /// Leaves out the personas that name a missing tool, and warns of those that combine all three risks. Files of other
@@ -223,24 +244,32 @@ impl Roster {
             }
             self.members.push(entry);
         }
-        for (tools, names) in std::mem::take(&mut self.without) {
-            self.warnings.push(format!("agents without some of their tools: {} ({tools})", listed(&names)));
-        }
+        let sentences: Vec<String> = self.unused_sentences().collect();
+        self.warnings.extend(sentences);
+        (self.without, self.unused) = Default::default();
         self
     }
 }
 
-/// Names a few agents, and how many more there are.
-fn listed(names: &[String]) -> String {
-    let shown = names.iter().take(NAMES_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(NAMES_SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
+/// The files of a directory of agents that have no head, and so are none: people keep notes there.
+#[derive(Debug, Default)]
+pub struct Headless(Vec<String>);
+
+impl Headless {
+    /// Takes a file whose text has no head; returns whether it did.
+    pub fn takes(&mut self, text: &str, path: &Path) -> bool {
+        let has_head = ClaudeFile::is_one(text) || text.trim_start_matches('\u{FEFF}').starts_with("+++");
+        if !has_head {
+            self.0.push(visible_line(&path.to_string_lossy()).into_owned());
+        }
+        !has_head
+    }
+
+    /// Says which files these are; `None` without any.
+    pub fn sentence(&self) -> Option<String> {
+        (!self.0.is_empty()).then(|| format!("no agents, since they have no head: {}", listed(&self.0)))
     }
 }
-
-/// Agents that one warning names.
-const NAMES_SHOWN: usize = 5;
 
 /// The warning about a persona that combines all three risks.
 pub const EVERYTHING: &str =

@@ -7,12 +7,14 @@
 
 mod files;
 mod scalar;
+mod unused;
 
 use std::borrow::Cow;
 
 use crate::limits;
 
 pub use files::{FoundFile, FoundFiles, SKILL_FILE, Wanted, find};
+pub use unused::{UnusedMembers, listed};
 
 /// The head and the text of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,10 +71,13 @@ impl Document {
     }
 
     /// Returns a member as a list: the items, or the parts of a text between commas, or without commas between blanks. What
-    /// stands in brackets stays together. `None` when it is missing.
+    /// stands in brackets stays together. `None` when it is missing or says nothing.
     pub fn list(&self, name: &str) -> Option<Vec<String>> {
         Some(match self.field(name)? {
             FieldValue::List(items) => items.clone(),
+            FieldValue::Text(text) if crate::text::is_blank(text) || ["null", "~"].contains(&text.trim()) => {
+                return None;
+            }
             FieldValue::Text(text) => {
                 let separator = if text.contains(',') { |c: char| c == ',' } else { char::is_whitespace };
                 scalar::parts(text, separator)
@@ -89,6 +94,21 @@ impl Document {
     /// Returns whether a member says no.
     pub fn is_denied(&self, name: &str) -> bool {
         self.text(name).is_some_and(|text| ["false", "no", "off"].iter().any(|no| text.eq_ignore_ascii_case(no)))
+    }
+
+    /// Returns whether a member says something; `inherit`, no and nothing say nothing.
+    pub fn has(&self, name: &str) -> bool {
+        match self.field(name) {
+            None => false,
+            Some(FieldValue::Nested) => true,
+            Some(FieldValue::List(items)) => !items.is_empty(),
+            Some(FieldValue::Text(text)) => {
+                let text = text.trim();
+                !crate::text::is_blank(text)
+                    && !["inherit", "default", "null", "~"].contains(&text)
+                    && !self.is_denied(name)
+            }
+        }
     }
 
     fn field(&self, name: &str) -> Option<&FieldValue> {

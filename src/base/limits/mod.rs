@@ -338,6 +338,16 @@ pub const NAMED_PATHS: usize = 256;
 pub const DENIED_FILES: usize = 256;
 /// Names that are looked at to find them.
 pub const DENIED_LOOKED_AT: usize = 100_000;
+/// Longest line about what of a set-up counts for nothing, bytes, unless a single sentence is longer.
+pub const LEFT_OUT_LINE_BYTES: usize = 4_000;
+/// Longest time that the user's command for the status line takes.
+pub const STATUS_COMMAND_TIME: Duration = Duration::from_secs(5);
+/// Shortest time between two starts of it.
+pub const STATUS_COMMAND_INTERVAL: Duration = Duration::from_millis(500);
+/// What is read of what it prints, bytes.
+pub const STATUS_COMMAND_OUTPUT: u64 = 16 * 1024;
+/// What is kept of its first line, characters.
+pub const STATUS_COMMAND_CHARS: usize = 400;
 /// Permissions of another program that are named because they count for nothing here.
 pub const NAMED_LEFT_OUT: usize = 8;
 /// Depth up to which scripts within the strings of a command are read.

@@ -52,7 +52,7 @@ pub use request::{
 
 pub use servers::{ServerState, ServerStatus};
 pub use status::{AgentState, AgentStatus, PendingStatus, SessionActivity, SessionStatus, WaitingFor, WaitingStatus};
-pub use template::{PromptTemplate, TemplateKind};
+pub use template::{NO_SUCH_COMMAND, PromptTemplate, SOURCE_FOLDER, ScriptText, TemplateKind};
 
 /// The version of the protocol; another one is not understood.
 pub const VERSION: u32 = 5;

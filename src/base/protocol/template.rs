@@ -29,6 +29,18 @@ pub struct PromptTemplate {
     pub allowed: Vec<String>,
 }
 
+/// What a text of a script stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScriptText<'a, 'b> {
+    /// A call of a custom command or a skill, with the words behind it.
+    Command(&'a PromptTemplate, &'b str),
+    /// A text, which is sent as this.
+    Text(&'b str),
+}
+
+/// Why nothing is filled in for a text that calls no command.
+pub const NO_SUCH_COMMAND: &str = "there is no such command in this session";
+
 /// The kinds of templates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -39,6 +51,8 @@ pub enum TemplateKind {
     Skill,
 }
 
+/// What stands in a source between whose a text is and the folder that it lies in.
+pub const SOURCE_FOLDER: &str = " · ";
 /// The command before the name of a skill.
 const SKILL: &str = "skill";
 
@@ -53,7 +67,12 @@ impl PromptTemplate {
                 let (plugin, name) = name.split_once(':')?;
                 of_kind().find(|found| found.name == name && found.source.strip_prefix("plugin ") == Some(plugin))
             };
-            of_kind().find(|template| template.name == name).or_else(of_plugin)
+            // And what lies in a folder by that of the folder, or of whose it is: `/git:status`, `/project:status`.
+            let of_folder = || {
+                let (folder, name) = name.rsplit_once(':')?;
+                of_kind().find(|found| found.name == name && found.lies_in(folder))
+            };
+            of_kind().find(|template| template.name == name).or_else(of_plugin).or_else(of_folder)
         };
         let (name, words) = first_word(draft.strip_prefix('/')?);
         if name == SKILL {
@@ -62,6 +81,26 @@ impl PromptTemplate {
         }
         let found = find(TemplateKind::Command, name).or_else(|| find(TemplateKind::Skill, name));
         Some((found?, words))
+    }
+
+    /// Reads a text that no screen reads. A doubled slash before what would be a call makes it a text; any other text stays as
+    /// it is.
+    pub fn script_text<'a, 'b>(templates: &'a [Self], text: &'b str) -> ScriptText<'a, 'b> {
+        if let Some((template, words)) = Self::called(templates, text) {
+            return ScriptText::Command(template, words);
+        }
+        let escaped = text.strip_prefix('/').filter(|rest| Self::called(templates, rest).is_some());
+        ScriptText::Text(escaped.unwrap_or(text))
+    }
+
+    /// Returns whether it lies in a folder, which is named from its end with colons, or is of whom this names.
+    fn lies_in(&self, folder: &str) -> bool {
+        let (owner, place) = self.source.split_once(SOURCE_FOLDER).unwrap_or((&self.source, ""));
+        let whole = format!("{owner}:{}", place.replace('/', ":"));
+        let whole = whole.trim_end_matches(':');
+        whole == folder
+            || whole.strip_suffix(folder).is_some_and(|before| before.ends_with(':'))
+            || (folder == owner && !place.is_empty())
     }
 
     /// Returns the command that calls it.
@@ -130,10 +169,24 @@ enum Piece<'a> {
     Command(&'a str),
 }
 
-/// Splits a template at its shell lines.
+/// Splits a template at its shell lines: ``!`git status` ``, and blocks that begin with a line ```` ```! ````.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let (mut pieces, mut begin, mut from) = (Vec::new(), 0, 0);
-    while let Some(at) = text.get(from..).and_then(|rest| rest.find("!`")).map(|at| from + at) {
+    let next = |from: usize| {
+        let rest = text.get(from..)?;
+        [rest.find("!`"), rest.find(BLOCK)].into_iter().flatten().min().map(|at| from + at)
+    };
+    while let Some(at) = next(from) {
+        if let Some(behind) = text.get(at..).and_then(|rest| rest.strip_prefix(BLOCK)) {
+            from = at + BLOCK.len();
+            let is_line = at == 0 || text.get(..at).is_some_and(|before| before.ends_with('\n'));
+            if let Some(end) = behind.find("\n```").filter(|_| is_line) {
+                pieces.push(Piece::Text(text.get(begin..at).unwrap_or_default()));
+                pieces.push(Piece::Command(behind.get(..end).unwrap_or_default()));
+                (begin, from) = (from + end + 4, from + end + 4);
+            }
+            continue;
+        }
         from = at + 2;
         let (before, behind) = (text.get(..at).unwrap_or_default(), text.get(from..).unwrap_or_default());
         let line = behind.split('\n').next().unwrap_or_default();
@@ -147,6 +200,9 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces.push(Piece::Text(text.get(begin..).unwrap_or_default()));
     pieces
 }
+
+/// The line that begins a block of shell lines.
+const BLOCK: &str = "```!\n";
 
 fn first_word(text: &str) -> (&str, &str) {
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));

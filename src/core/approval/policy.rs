@@ -73,7 +73,7 @@ pub enum MainWeb {
 }
 
 /// The files that searches leave out, because a rule denies reading them or wants a question first.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HiddenFiles {
     rules: Vec<Pattern>,
     root: Option<PathBuf>,

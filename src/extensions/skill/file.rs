@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use steersman_base::front_matter::Document;
+use steersman_base::front_matter::{Document, UnusedMembers};
 use steersman_base::limits;
 use steersman_base::protocol::{PromptTemplate, TemplateKind};
 use steersman_base::text::{is_blank, visible_line};
@@ -111,6 +111,16 @@ pub fn command(text: &str, name: &str, source: &str) -> Result<PromptTemplate, S
         text: document.body.trim().to_owned(),
         allowed: allowed(&document),
     })
+}
+
+/// Members of the heads of skills and commands that count for nothing here.
+const UNUSED: [&str; 8] = ["model", "hooks", "disallowed-tools", "context", "agent", "effort", "paths", "shell"];
+
+/// Notes what of the head of a skill or a command of this name counts for nothing.
+pub fn note_unused(text: &str, name: &str, unused: &mut UnusedMembers) {
+    if let Ok(document) = Document::parse(text) {
+        unused.note(&document, &UNUSED, name);
+    }
 }
 
 /// Returns the tools that a file says its shell lines may use.

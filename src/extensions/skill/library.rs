@@ -6,9 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::skill::file::{self, Skill};
-use steersman_base::front_matter::{FoundFile, Wanted, find};
+use steersman_base::front_matter::{FoundFile, UnusedMembers, Wanted, find};
 use steersman_base::limits;
-use steersman_base::protocol::PromptTemplate;
+use steersman_base::protocol::{PromptTemplate, SOURCE_FOLDER};
 use steersman_base::regular_file::read_own_text;
 use steersman_base::text::visible_line;
 
@@ -40,8 +40,13 @@ pub struct SkillLibrary {
     skills: Vec<(Owner, Skill)>,
     commands: Vec<(Owner, PromptTemplate)>,
     warnings: Vec<String>,
+    /// What of the heads of the user's files counts for nothing.
+    unused: UnusedMembers,
     bytes: usize,
 }
+
+/// How the sentence about heads begins of which a part counts for nothing.
+pub const NOT_USED: &str = "not used of the heads of skills and commands";
 
 impl SkillLibrary {
     /// Adds every skill below a directory of the user's; a missing one adds nothing.
@@ -51,7 +56,12 @@ impl SkillLibrary {
             let Some(folder) = folder_of(directory, &relative) else { continue };
             let read =
                 read_own_text(&real, limits::SKILL_FILE_BYTES).map_err(|error| format!("cannot be read: {error}"));
-            match read.and_then(|text| Skill::parse(&text, &folder, Owner::User.name())) {
+            let skill = read.and_then(|text| {
+                let skill = Skill::parse(&text, &folder, Owner::User.name())?;
+                file::note_unused(&text, &skill.name, &mut self.unused);
+                Ok(skill)
+            });
+            match skill {
                 Ok(skill) => self.add_skill(Owner::User, &shown, skill),
                 Err(fault) => self.leave_out(&shown, &fault),
             }
@@ -69,7 +79,12 @@ impl SkillLibrary {
             let read =
                 read_own_text(real, limits::COMMAND_FILE_BYTES).map_err(|error| format!("cannot be read: {error}"));
             let name = name.ok_or_else(|| "has no name that can be typed".to_owned());
-            match read.and_then(|text| file::command(&text, &name?, &source)) {
+            let command = read.and_then(|text| {
+                let command = file::command(&text, &name?, &source)?;
+                file::note_unused(&text, &command.name, &mut self.unused);
+                Ok(command)
+            });
+            match command {
                 Ok(command) => self.add_command(Owner::User, &shown, command),
                 Err(fault) => self.leave_out(&shown, &fault),
             }
@@ -137,17 +152,13 @@ impl SkillLibrary {
         self.add_command(Owner::Plugin, file, command);
     }
 
-    /// Leaves out the commands for whose names the program has commands of its own.
+    /// Calls the commands for whose names the program has commands of its own by whose they are too: `/project:plan`.
     pub fn without_commands(&mut self, is_taken: impl Fn(&str) -> bool) {
-        let warnings = &mut self.warnings;
-        self.commands.retain(|(owner, command)| {
-            let name = &command.name;
-            let is_kept = !is_taken(name);
-            if !is_kept {
-                warnings.push(format!("the {} command /{name} is left out: it is one of this program's", owner.name()));
-            }
-            is_kept
-        });
+        for (owner, command) in self.commands.iter_mut().filter(|(_, command)| is_taken(&command.name)) {
+            let name = format!("{}:{}", owner.name(), command.name);
+            self.warnings.push(format!("the {} command /{} is /{name} here", owner.name(), command.name));
+            command.name = name;
+        }
     }
 
     /// Returns the skills.
@@ -161,9 +172,14 @@ impl SkillLibrary {
         commands.chain(self.skills().filter_map(Skill::template)).collect()
     }
 
+    /// Names the output styles of the user, which count for nothing here.
+    pub fn note_styles(&mut self, directory: &Path) {
+        self.warnings.extend(styles(directory, None).map(|why| format!("{}: {why}", shown(directory))));
+    }
+
     /// Returns what was left out and what replaces another, one sentence each.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.iter().cloned().chain(self.unused.sentence(NOT_USED)).collect()
     }
 
     fn found(&mut self, directory: &Path, wanted: Wanted) -> Vec<FoundFile> {
@@ -201,6 +217,13 @@ impl SkillLibrary {
     }
 }
 
+/// Says of a directory of output styles that they count for nothing; `None` without any.
+pub fn styles(directory: &Path, within: Option<&Path>) -> Option<String> {
+    let files = find(directory, within, Wanted::Markdown).files.len();
+    let them = if files == 1 { "1 output style is".to_owned() } else { format!("{files} output styles are") };
+    (files > 0).then(|| format!("{them} not used; --append-system-prompt adds a text to the system prompt"))
+}
+
 /// Returns the directory of a skill, without links; the `SKILL.md` in it may itself be one.
 pub fn folder_of(directory: &Path, relative: &Path) -> Option<PathBuf> {
     directory.join(relative).parent()?.canonicalize().ok()
@@ -209,7 +232,7 @@ pub fn folder_of(directory: &Path, relative: &Path) -> Option<PathBuf> {
 /// Returns what a list shows of where a command comes from: the owner, and its folder.
 pub fn source_of(owner: Owner, relative: &Path) -> String {
     let folder = relative.parent().filter(|folder| !folder.as_os_str().is_empty());
-    folder.map_or_else(|| owner.name().to_owned(), |folder| format!("{} · {}", owner.name(), shown(folder)))
+    folder.map_or_else(|| owner.name().to_owned(), |folder| format!("{}{SOURCE_FOLDER}{}", owner.name(), shown(folder)))
 }
 
 fn shown(path: &Path) -> String {

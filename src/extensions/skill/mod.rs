@@ -20,6 +20,6 @@ mod library;
 mod tool;
 
 pub use catalogue::{SkillCatalogue, catalogue};
-pub use file::{Skill, SkillStarters, command, command_names};
-pub use library::{Owner, SkillLibrary, folder_of, source_of};
+pub use file::{Skill, SkillStarters, command, command_names, note_unused};
+pub use library::{NOT_USED, Owner, SkillLibrary, folder_of, source_of, styles};
 pub use tool::SkillTool;

@@ -97,6 +97,9 @@ pub enum LoadError {
     /// The command for a key is in a directory that the agent's commands can write to.
     #[error("api_key_command names {program}, which lies only where commands can change it; give its path")]
     KeyCommand { program: String },
+    /// The command for the status line is in a directory that the agent's commands can write to.
+    #[error("status.command names {program}, which lies only where commands can change it; give its path")]
+    StatusCommand { program: String },
     /// What the command line sets for this run cannot be used.
     #[error("{0}")]
     Run(String),
@@ -150,6 +153,10 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
     let writable = writable(&cwd, &config);
     for key in config.keys_mut() {
         check_key_command(key, &writable)?;
+    }
+    if let Some(command) = &mut config.status_command {
+        command.at_home(places.home.as_deref());
+        command.keep_from(&writable).map_err(|program| LoadError::StatusCommand { program })?;
     }
     let system_prompt = config.system_prompt.as_deref().map(read).transpose()?;
     let answerer = match (flags.yes, front) {

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 use tokio::process::Child;
+use tokio::runtime::Handle as Runtime;
 
 use steersman_base::limits;
 use steersman_base::text::is_blank;
-use steersman_tools::workspace::{OutsideCommand, foreground};
+use steersman_tools::workspace::{OutsideCommand, OwnCommand, UserCommand, foreground};
 use steersman_tui::Outside;
 
 /// The editors that are tried when none is configured, the easiest first.
@@ -27,6 +28,8 @@ pub struct Programs {
     clipboards: Vec<(&'static str, &'static [&'static str])>,
     /// What writes the picture of the clipboard to its output.
     pictures: Vec<(&'static str, &'static [&'static str])>,
+    /// The command for the status line.
+    status: Option<UserCommand>,
 }
 
 /// The variables of which one is set where the user's terminal is on another machine.
@@ -67,7 +70,15 @@ impl Programs {
             writable,
             clipboards,
             pictures,
+            status: None,
         }
+    }
+
+    /// Sets the command for the status line.
+    #[must_use]
+    pub fn with_status(mut self, command: Option<UserCommand>) -> Self {
+        self.status = command;
+        self
     }
 
     /// Finds a program on the search path.
@@ -119,5 +130,16 @@ impl Outside for Programs {
             }
         }
         Err(why)
+    }
+
+    fn has_status_command(&self) -> bool {
+        self.status.is_some()
+    }
+
+    fn status_line(&self, description: &str) -> Result<String, String> {
+        let command = self.status.as_ref().ok_or("there is none")?;
+        let (most, time) = (limits::STATUS_COMMAND_OUTPUT, limits::STATUS_COMMAND_TIME);
+        let run = OwnCommand { command, input: description, most, time }.run();
+        Runtime::current().block_on(run).map_err(|error| format!("it {error}"))
     }
 }

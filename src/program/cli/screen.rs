@@ -281,7 +281,10 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
         cwd: start.cwd.clone(),
         state: start.places.state.clone(),
         home,
-        outside: Some(Arc::new(Programs::of(|name| std::env::var_os(name), writable(&start.cwd, &start.config)))),
+        outside: Some(Arc::new(
+            Programs::of(|name| std::env::var_os(name), writable(&start.cwd, &start.config))
+                .with_status(start.config.status_command.clone()),
+        )),
         // GNU screen holds a lone Esc back until the next key while the mouse is asked for, and Esc stops a turn.
         mouse: if screen.mouse.unwrap_or(relay != Relay::Screen) { MouseMode::On } else { MouseMode::Off },
         titled: if screen.title.unwrap_or(true) { Titled::Yes } else { Titled::No },

@@ -38,6 +38,6 @@ fn list(flags: &Flags) -> Result<Exit, String> {
         text.push_str("there are no skills and no custom commands; steersman help skills says where they are kept\n");
     }
     print(&text);
-    notes.iter().chain(library.warnings()).for_each(|sentence| say(sentence));
+    notes.iter().chain(&library.warnings()).for_each(|sentence| say(sentence));
     Ok(Exit::Done)
 }

@@ -58,7 +58,8 @@ pub async fn workbench(
         denied_programs::find(|path| rules.denies_program(path), &around.path, &around.writable)
     };
     let seen: Vec<PathBuf> = around.writable.iter().chain(&settings.readable).cloned().collect();
-    let DeniedFiles { mut paths, is_cut } = denied_files::find(&rules.unreadable(Some(cwd)), &seen);
+    let hidden = rules.unreadable(Some(cwd));
+    let DeniedFiles { mut paths, is_cut } = denied_files::find(&hidden, &seen);
     denied.append(&mut paths);
     if is_cut {
         notes.push(
@@ -78,7 +79,7 @@ pub async fn workbench(
                 .with_reach(confinement.clone()),
         ),
         // What the user's rules deny is denied to commands.
-        confinement: Confinement { denied, ..confinement },
+        confinement: Confinement { denied, hidden, ..confinement },
         added: config.sandbox.added.clone(),
         web: web(&config.web, places),
         web_pool: if config.web.on_main_agent { WebPool::Main } else { WebPool::SubAgents },

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::program::config::settings::{ADDRESS, FILE, FLAG, TEXT, TOKENS, VARIABLE, settings};
 use crate::program::config::{
     CommandWords, EditorSection, Key, Provider, RuleLists, SandboxSection, ScreenSection, ServerSection,
-    SessionsSection, SteeringSection, WebSection,
+    SessionsSection, StatusSection, SteeringSection, WebSection,
 };
 use steersman_base::price::{Money, Prices};
 use steersman_core::approval::Mode;
@@ -84,6 +84,8 @@ settings! {
         screen: ScreenSection;
         /// The message.
         editor: EditorSection;
+        /// The status line.
+        status: StatusSection;
         /// Texts that reach an agent while it works.
         steering: SteeringSection;
         /// The sessions that are saved.

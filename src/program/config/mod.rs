@@ -37,6 +37,7 @@ use steersman_core::approval::{Mode, ModeRefused, RuleError};
 use steersman_core::control::{Spending, Staleness};
 use steersman_core::provider::{ApiKey, Streaming};
 use steersman_provider::Http;
+use steersman_tools::workspace::UserCommand;
 
 pub use file::{FileError, parse};
 pub use layer::Layer;
@@ -46,7 +47,7 @@ pub use project::ProjectLayer;
 pub use resolve::Environment;
 pub use sections::{
     EditorSection, MessageKeys, Notify, NotifyWhen, RuleLists, SandboxKind, SandboxSection, ScreenPictures,
-    ScreenSection, SessionsSection, SteeringSection, WebSection,
+    ScreenSection, SessionsSection, StatusSection, SteeringSection, WebSection,
 };
 pub use server::{CommandWords, KeyPlace, Server};
 pub use services::{SERVICES, Service};
@@ -104,6 +105,8 @@ pub struct Config {
     pub screen: ScreenSection,
     /// Which keys the message takes.
     pub message_keys: MessageKeys,
+    /// The command whose first line stands in the status line.
+    pub status_command: Option<UserCommand>,
     /// The MCP servers by their names.
     pub servers: BTreeMap<String, ServerSection>,
     /// How much of the context window their tools take before they are searched for, per cent.
@@ -251,6 +254,9 @@ pub enum ConfigError {
     #[error("a server's key comes from one place: keep one of api_key_env, api_key_file and api_key_command")]
     TwoKeys,
     /// The command that prints the key is none.
+    /// The command of the status line names no program.
+    #[error("status.command names no program, or a quote in it is not closed")]
+    StatusCommand,
     #[error("api_key_command names no program, or a quote in it is not closed")]
     KeyCommand,
     /// The temperature is out of range.

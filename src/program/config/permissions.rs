@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::program::config::RuleLists;
 use steersman_base::limits;
@@ -46,6 +46,15 @@ pub struct ClaudeSettings {
 
 /// Beginnings of the names of variables that configure Claude Code itself.
 const OWN: [&str; 4] = ["ANTHROPIC_", "CLAUDE_", "DISABLE_", "MCP_"];
+/// Members of the settings that are read, here or where hooks and plugins are.
+const READ: [&str; 8] =
+    ["$schema", "permissions", "env", "model", "hooks", "disableAllHooks", "enabledPlugins", "extraKnownMarketplaces"];
+/// Members that this program has another way for.
+const ELSEWHERE: [(&str, &str); 3] = [
+    ("statusLine", "status.command of your own configuration sets one"),
+    ("outputStyle", "--append-system-prompt adds a text to the system prompt"),
+    ("defaultMode", "it belongs into permissions"),
+];
 /// Tools of Claude Code that read files.
 const READING: [&str; 5] = ["Read", "Grep", "Glob", "LS", "NotebookRead"];
 /// Tools of Claude Code that change files.
@@ -109,7 +118,26 @@ impl ClaudeSettings {
         let mut read =
             Self { model: settings.get("model").and_then(Value::as_str).map(str::to_owned), ..Self::default() };
         read.take_variables(settings.get("env"));
-        let Some(permissions) = settings.get("permissions").and_then(Value::as_object) else { return read };
+        match settings.get("permissions") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(permissions)) => read.take_permissions(permissions, at),
+            Some(other) => {
+                // Nobody knows what it denies.
+                read.is_broken = ["deny", "ask"].iter().any(|list| other.to_string().contains(list));
+                read.left_out.push("permissions (they must be an object)".to_owned());
+            }
+        }
+        for name in settings.as_object().into_iter().flatten().map(|(name, _)| name.as_str()) {
+            if !READ.contains(&name) {
+                let why = ELSEWHERE.iter().find(|(other, _)| *other == name).map(|(_, why)| format!(" ({why})"));
+                read.left_out.push(format!("{}{}", visible_line(name), why.unwrap_or_default()));
+            }
+        }
+        read
+    }
+
+    fn take_permissions(&mut self, permissions: &Map<String, Value>, at: PermissionPlaces<'_>) {
+        let read = self;
         for (key, value) in permissions {
             match key.as_str() {
                 "allow" => read.take(List::Allow, value, at),
@@ -128,10 +156,10 @@ impl ClaudeSettings {
                 other => read.left_out.push(visible_line(other).into_owned()),
             }
         }
-        read
     }
 
     fn take_variables(&mut self, variables: Option<&Value>) {
+        let mut of_other = Vec::new();
         for (name, value) in variables.and_then(Value::as_object).into_iter().flatten() {
             let text = match value {
                 Value::String(text) => text.clone(),
@@ -143,6 +171,7 @@ impl ClaudeSettings {
             };
             // What configures that program is of no use to a command here.
             if OWN.iter().any(|own| name.starts_with(own)) {
+                of_other.push(visible_line(name).into_owned());
                 continue;
             }
             if name == "PATH" || steers(name) || is_secret(name) || text.contains('\0') {
@@ -151,6 +180,9 @@ impl ClaudeSettings {
             } else {
                 self.variables.insert(name.clone(), text);
             }
+        }
+        if !of_other.is_empty() {
+            self.left_out.push(format!("env {} (for Claude Code alone)", of_other.join(", ")));
         }
     }
 

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use crate::program::config::{
     Config, ConfigError, Layer, ModelSource, Provider, RuleLists, SandboxKind, SandboxSettings, Server, Service,
-    WebSection, WebSettings, server,
+    StatusSection, WebSection, WebSettings, server,
 };
 use steersman_base::limits;
 use steersman_base::steering::Framing;
 use steersman_core::approval::{Mode, ModeRefused};
 use steersman_core::control::{Spending, Staleness};
 use steersman_core::provider::{ApiKey, Streaming};
+use steersman_tools::workspace::UserCommand;
 
 /// The ports at which llama.cpp, Ollama, LM Studio and `vLLM` usually answer.
 const LOCAL_PORTS: [u16; 4] = [8080, 11434, 1234, 8000];
@@ -50,6 +51,12 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Environment {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
         Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
+}
+
+/// Returns the command of the status line.
+fn status_command(section: Option<&StatusSection>) -> Result<Option<UserCommand>, ConfigError> {
+    let command = section.and_then(|section| section.command.as_ref());
+    command.map(|command| command.words().map(UserCommand::new).ok_or(ConfigError::StatusCommand)).transpose()
 }
 
 impl Config {
@@ -148,6 +155,7 @@ impl Config {
             rules: rules(&merged)?,
             sandbox: sandbox(&merged, key_variables)?,
             screen: merged.screen.clone().unwrap_or_default(),
+            status_command: status_command(merged.status.as_ref())?,
             message_keys: merged.editor.as_ref().and_then(|editor| editor.keys).unwrap_or_default(),
             keep_days: merged.sessions.as_ref().map_or(Some(limits::SESSION_DAYS), |sessions| {
                 Some(sessions.keep_days.unwrap_or(limits::SESSION_DAYS)).filter(|days| *days > 0)

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::program::config::Key;
 use crate::program::config::settings::{ADDRESS, DIRECTORIES, FILE, FLAG, TEXT, VARIABLE, settings};
+use crate::program::config::{CommandWords, Key};
 use steersman_base::steering::Framing;
 use steersman_core::approval::{RuleError, Rules};
 
@@ -184,6 +184,14 @@ settings! {
     pub struct EditorSection {
         /// Which keys it takes.
         keys: MessageKeys, "\"default\" or \"vim\"";
+    }
+}
+
+settings! {
+    /// What is said about the status line.
+    pub struct StatusSection {
+        /// The command whose first line stands in it.
+        command: CommandWords, "a command in quotes, or a list of its words";
     }
 }
 

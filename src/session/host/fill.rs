@@ -16,7 +16,7 @@ use steersman_base::event::Event;
 use steersman_base::id::{AgentId, CallId, ClientId};
 use steersman_base::limits;
 use steersman_base::message::{Arguments, ToolCall};
-use steersman_base::protocol::PromptTemplate;
+use steersman_base::protocol::{NO_SUCH_COMMAND, PromptTemplate, ScriptText};
 use steersman_base::sync::lock;
 use steersman_base::text::visible_line;
 use steersman_core::approval::{Approvals, Asker, CallPermission, Rules, right_form};
@@ -77,13 +77,16 @@ impl Fill {
         }
     }
 
-    /// Returns the text that a call of a command sends. Waits for its shell lines, and for the user where they are asked about.
+    /// Returns the text that a call of a command sends; one with a doubled slash is sent with a single one. Waits for its shell lines, and for the user where they are asked about.
     ///
     /// # Errors
     /// One sentence: why nothing is to be sent.
     pub fn run(&self, call: &str, sender: Option<ClientId>) -> Result<String, String> {
-        let (template, words) =
-            PromptTemplate::called(&self.templates, call).ok_or("there is no such command in this session")?;
+        let (template, words) = match PromptTemplate::script_text(&self.templates, call) {
+            ScriptText::Command(template, words) => (template, words),
+            ScriptText::Text(text) if text != call => return Ok(text.to_owned()),
+            ScriptText::Text(_) => return Err(NO_SUCH_COMMAND.to_owned()),
+        };
         let stop = Cancellable::new();
         let number = self.begin(sender, stop.clone());
         let outputs = self.runtime.block_on(self.outputs(template, words, number, &stop));

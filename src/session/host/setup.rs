@@ -2,6 +2,7 @@
 //!
 //! `exec` and the screen build the same agent from one [`Setup`]; only their listeners differ.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use steersman_agent::{Agent, CompactionRequest, LoopHooks, ModelChoice};
 use steersman_base::assets;
 use steersman_base::error::BuildError;
 use steersman_base::event::{Event, SCHEMA};
+use steersman_base::limits;
 use steersman_base::protocol::{HookStatus, PromptTemplate};
 use steersman_base::steering::Framing;
 use steersman_base::summary::count;
@@ -125,6 +127,7 @@ impl Setup {
         }
         let mut notes = Vec::new();
         let spawner = Arc::clone(&self.workbench.spawner);
+        let project = self.hooks.project.clone().unwrap_or_else(|| root.clone());
         let (hooks, known_hooks) = self.hooks.make(&spawner, approvals, root.clone());
         let servers = self.servers.make(spawner, Arc::clone(approvals), root.clone(), pools.outputs.clone());
         let source: Arc<dyn ToolSource> = Arc::clone(&servers) as _;
@@ -185,7 +188,7 @@ impl Setup {
             builder = builder.llama_probe_url(url);
         }
         jobs.number_from(resumed.numbers.jobs);
-        let shell = shell(handle, &self.workbench, &pools, root);
+        let shell = shell(handle, &self.workbench, &pools, (root, project));
         let numbers = resumed.numbers.agents.clone();
         let mut agent = builder
             .build(|configurator| {
@@ -209,7 +212,7 @@ impl Setup {
             .await?;
         let replaced = resumed.hand_over(&mut agent, handle.continuations());
         notes.extend(replaced.and_then(|before| changed_prompt(&before, agent.system_prompt(), &context.files)));
-        let warnings = roster.warnings().iter().chain(self.skills.warnings()).cloned();
+        let warnings = roster.warnings().iter().cloned().chain(self.skills.warnings());
         let left_out = self.left_out.into_iter().chain(warnings).collect();
         notes.extend(say_left_out(left_out, self.says_left_out, handle.context()));
         Ok(Built { agent, guards, sources: self.sources, servers, shell, fill, templates, known_hooks, notes })
@@ -217,21 +220,38 @@ impl Setup {
 }
 
 /// Returns what runs the user's shell lines.
-fn shell(handle: &Handle, workbench: &Workbench, pools: &Pools, directory: PathBuf) -> Shell {
+fn shell(handle: &Handle, workbench: &Workbench, pools: &Pools, (directory, project): (PathBuf, PathBuf)) -> Shell {
     Shell {
         spawner: Arc::clone(&workbench.spawner),
         outputs: pools.outputs.as_ref().map(Arc::downgrade),
         directory,
+        project,
         jobs: Arc::clone(handle.jobs()),
         crew: Arc::clone(handle.crew()),
         runtime: tokio::runtime::Handle::current(),
     }
 }
 
-/// Returns what is said at the start about what counts for nothing: all of it, or how much there is in the list of contexts.
-fn say_left_out(sentences: Vec<String>, says_all: bool, context: &ContextBook) -> Vec<String> {
-    if says_all || sentences.is_empty() {
+/// Returns what is said at the start about what counts for nothing, in one line: all of it, as far as a line may be long, or how
+/// much there is in the list of contexts.
+fn say_left_out(mut sentences: Vec<String>, says_all: bool, context: &ContextBook) -> Vec<String> {
+    let mut seen = HashSet::new();
+    sentences.retain(|sentence| seen.insert(sentence.clone()));
+    if sentences.is_empty() {
         return sentences;
+    }
+    if says_all {
+        let mut room = limits::LEFT_OUT_LINE_BYTES;
+        let fits = |sentence: &&String| {
+            let is_first = room == limits::LEFT_OUT_LINE_BYTES;
+            let left = room.checked_sub(sentence.len());
+            room = left.unwrap_or(0);
+            is_first || left.is_some()
+        };
+        let named: Vec<&str> = sentences.iter().take_while(fits).map(String::as_str).collect();
+        let more = sentences.len() - named.len();
+        let more = if more == 0 { String::new() } else { format!("; and {more} more, which steersman doctor names") };
+        return vec![format!("not all of your set-up is used: {}{more}", named.join("; "))];
     }
     let number = count(sentences.len(), "note");
     context.leave_out(sentences);

@@ -31,6 +31,8 @@ pub struct Shell {
     pub(super) outputs: Option<Weak<Outputs>>,
     /// The session's directory.
     pub(super) directory: PathBuf,
+    /// The root of the project that it lies in, else the same.
+    pub(super) project: PathBuf,
     /// The commands in the background, among which it is.
     pub(super) jobs: Arc<Jobs>,
     /// The agents that may get its output.
@@ -39,12 +41,12 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Adds a line to the end of `AGENTS.md` in the session's directory.
+    /// Adds a line to the end of `AGENTS.md` at the root of the project, or in the session's directory where there is none.
     ///
     /// # Errors
     /// One sentence; the file is as it was.
     pub fn add_instruction(&self, line: &str) -> Result<(), String> {
-        instructions::add_line(&self.directory, line)
+        instructions::add_line(&self.project, line)
     }
 
     /// Runs a line.

@@ -81,6 +81,17 @@ impl Caller {
         self.call(&Method::Request(Box::new(request))).map(|Replied { reply }| reply)
     }
 
+    /// Sends a request whose reply may wait for a command or for a person, and waits as long.
+    ///
+    /// # Errors
+    /// [`CallFailed`].
+    pub fn request_patiently(&mut self, request: Request) -> Result<Option<Reply>, CallFailed> {
+        self.write.set_read_timeout(None)?;
+        let reply = self.request(request);
+        self.write.set_read_timeout(Some(limits::OUTSIDE_PATIENCE))?;
+        reply
+    }
+
     /// Calls a method and waits for its result.
     ///
     /// # Errors

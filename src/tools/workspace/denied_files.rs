@@ -1,10 +1,12 @@
 //! The files that a rule keeps from being read, so that a sandbox can keep commands from them too.
 //!
-//! What a rule names without wildcards is closed whenever it is there; what matches a pattern was there at the start.
+//! What a rule names without wildcards, and what matches a pattern, is closed to a command when it is there as that starts. What
+//! comes while it runs stays open to it.
 
 use std::fs;
 use std::path::PathBuf;
 
+use crate::workspace::Confinement;
 use steersman_base::limits;
 use steersman_core::approval::HiddenFiles;
 
@@ -15,6 +17,18 @@ pub struct DeniedFiles {
     pub paths: Vec<PathBuf>,
     /// Whether there may be others, because there are too many files to look at.
     pub is_cut: bool,
+}
+
+/// Adds to what a job may not read what patterns name and is there now. Blocks.
+pub fn close(job: &mut Confinement) {
+    if job.hidden.is_empty() {
+        return;
+    }
+    let seen: Vec<PathBuf> = job.writable.iter().chain(&job.readable).cloned().collect();
+    let DeniedFiles { paths, is_cut: _ } = find(&job.hidden, &seen);
+    job.denied.extend(paths);
+    job.denied.sort();
+    job.denied.dedup();
 }
 
 /// Finds what rules keep from being read in directories that commands see. Blocks.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use steersman_core::approval::HiddenFiles;
+
 /// A program that is to be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
@@ -30,6 +32,8 @@ pub struct Confinement {
     pub unprotected: Vec<PathBuf>,
     /// Programs that it may neither start nor read, and files and directories that it may not read.
     pub denied: Vec<PathBuf>,
+    /// What else it may not read: files that patterns name, which are looked for when it starts.
+    pub hidden: HiddenFiles,
     /// Whether it has a network.
     pub network: Network,
 }

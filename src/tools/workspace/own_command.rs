@@ -5,7 +5,7 @@
 //! of it when the caller is dropped.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use std::{fmt, io};
@@ -29,6 +29,16 @@ impl UserCommand {
     /// Makes one of a program and its arguments.
     pub fn new(words: Vec<String>) -> Self {
         Self { words, writable: Vec::new() }
+    }
+
+    /// Lets words that begin with `~/` begin at a home directory.
+    pub fn at_home(&mut self, home: Option<&Path>) {
+        let Some(home) = home else { return };
+        for word in &mut self.words {
+            if let Some(rest) = word.strip_prefix("~/") {
+                *word = home.join(rest).to_string_lossy().into_owned();
+            }
+        }
     }
 
     /// Sets the places where agents can write, and looks whether anything of the command lies there. A program that is nowhere

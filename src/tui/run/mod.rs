@@ -11,6 +11,8 @@
 //!   tests: `tests/pty/terminal.rs`
 //! - the screen, its frames and its pace: `screen.rs`, `src/tui/frame_clock.rs`; tests: `tests/pty/steering.rs`
 //! - the list of saved sessions: `sessions.rs`; tests: `tests/program/sessions/command.rs`
+//! - the status line of the user's own: `status_line.rs`, `src/program/cli/outside.rs`; tests: `status_command.rs`,
+//!   `tests/pty/looks.rs`
 //! - line output, the line being typed: `lines/mod.rs`, `src/tui/lines/echo.rs`; tests:
 //!   `tests/pty/lines.rs`
 
@@ -26,6 +28,7 @@ mod options;
 pub mod path_walk;
 mod screen;
 pub mod sessions;
+pub mod status_line;
 mod surface;
 mod suspend;
 
@@ -158,6 +161,7 @@ async fn show<'a, S: Surface<'a>>(
     loop {
         surface.catch_up()?;
         surface.keep_drafts(Instant::now());
+        surface.run_status_line(Instant::now());
         if let Some(ending) = surface.core().ending.take() {
             let core = surface.core();
             core.app.end_replay();
@@ -171,7 +175,7 @@ async fn show<'a, S: Surface<'a>>(
             suspend(&mut surface, &mut signals).await?;
             continue;
         }
-        let alarm = surface.alarm().into_iter().chain(surface.core().drafts.due()).min();
+        let alarm = surface.alarm().into_iter().chain(surface.core().dues()).min();
         tokio::select! {
             biased;
             input = surface.input() => surface.take(input)?,

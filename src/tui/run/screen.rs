@@ -83,7 +83,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             app.begin_opening(end);
         }
         Ok(Self {
-            core: Core::new(&options, app, client, files),
+            core: Core::new(&options, app, client, files).with_status_line(&options),
             terminal,
             reader,
             cache: ViewCache::default(),

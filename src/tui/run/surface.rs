@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use super::drafts::KeptDrafts;
 use super::memory::Memory;
+use super::status_line::StatusLine;
 use super::suspend::Stop;
 use super::{Ending, ScreenOptions, copy, images};
 use crate::files::Files;
@@ -46,6 +47,8 @@ pub(super) struct Core<'a> {
     /// True from the wish to go to the shell until the loop fulfils it.
     pub suspending: bool,
     pub drafts: KeptDrafts,
+    /// The status line of the user's own; `None` where there is no command for it.
+    pub status_line: Option<StatusLine>,
 }
 
 impl<'a> Core<'a> {
@@ -62,7 +65,21 @@ impl<'a> Core<'a> {
             ending: None,
             suspending: false,
             drafts: KeptDrafts::default(),
+            status_line: None,
         }
+    }
+
+    /// Runs the user's command for the status line from here on, where there is one.
+    pub fn with_status_line(mut self, options: &ScreenOptions) -> Self {
+        let has_command = self.outside.as_ref().is_some_and(|outside| outside.has_status_command());
+        self.status_line =
+            has_command.then(|| StatusLine::new(options.cwd.to_string_lossy().into_owned(), Instant::now()));
+        self
+    }
+
+    /// Returns when something is to be done that no surface knows of.
+    pub fn dues(&self) -> Option<Instant> {
+        self.drafts.due().into_iter().chain(self.status_line.as_ref().and_then(StatusLine::due)).min()
     }
 }
 
@@ -158,10 +175,19 @@ pub(super) trait Surface<'a>: Sized {
         };
         let core = self.core();
         core.drafts.on_msg(&msg, Instant::now());
+        core.status_line.iter_mut().for_each(|line| line.on_msg(&msg, Instant::now()));
         let effects = update(&mut core.app, msg);
         self.look(event.as_ref());
         for effect in effects {
             self.carry_out(effect);
+        }
+    }
+
+    /// Runs the user's command for the status line, when that is due.
+    fn run_status_line(&mut self, now: Instant) {
+        let Core { status_line, app, outside, files, .. } = self.core();
+        if let (Some(line), Some(outside)) = (status_line, outside) {
+            line.run(now, app, outside, files);
         }
     }
 

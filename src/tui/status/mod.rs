@@ -54,6 +54,8 @@ pub struct Status {
     pub host: HostState,
     /// The model server of this machine that one key uses in place of the embedded model.
     pub offer: Option<LocalServer>,
+    /// What the user's own command says, in place of directory, branch, model and context (untrusted); empty without one.
+    pub own_line: String,
     message: Option<(String, Timestamp)>,
     /// What the message is about, where that can end before its time.
     cause: Option<Cause>,

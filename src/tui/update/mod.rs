@@ -90,6 +90,7 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             }
         },
         Msg::Branch(name) => app.facts.branch = name,
+        Msg::StatusLine(line) => app.status.own_line = line,
         Msg::History(Ok(older)) => app.message.begin_history(older),
         Msg::History(Err(reason)) | Msg::NotRemembered(reason) => {
             effects = with_message(app, |message, _| send::not_remembered(message, &reason));

@@ -94,6 +94,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         // What the run and the rest of the program say is for the screen behind.
         Msg::Post(_)
         | Msg::Branch(_)
+        | Msg::StatusLine(_)
         | Msg::History(_)
         | Msg::NotRemembered(_)
         | Msg::Sessions(..)

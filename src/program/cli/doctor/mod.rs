@@ -16,7 +16,7 @@ use crate::program::cli::args::Flags;
 use crate::program::cli::exit::Exit;
 use crate::program::cli::load::{Start, load};
 use crate::program::cli::plugins;
-use crate::program::cli::project::{FrontEnd, KeptRules, ProjectOffer, user_agents, user_library};
+use crate::program::cli::project::{FrontEnd, KeptRules, ProjectOffer, adopted, user_agents, user_library};
 use crate::program::cli::sources::registry;
 use crate::program::cli::workbench::wanted_sandbox;
 use crate::program::cli::{keys, signals, with_runtime};
@@ -108,11 +108,15 @@ fn left_out(start: &Start) -> Vec<String> {
     let mut sentences = start.left_out.clone();
     let mut roster = Roster::bundled().unwrap_or_default();
     user_agents(start, &mut roster);
-    let library = user_library(&start.places);
-    sentences.extend(roster.warnings().iter().chain(library.warnings()).cloned());
+    let mut library = user_library(&start.places);
+    // Whether the project is trusted or not: what it would bring.
     let offer = start.places.project.as_deref().and_then(|root| ProjectOffer::read(root, &start.places.below));
-    sentences.extend(offer.into_iter().flat_map(|offer| offer.faults));
-    plugins::known(&start.places, &start.cwd, &mut sentences);
+    sentences.extend(offer.iter().flat_map(|offer| offer.faults.iter().cloned()));
+    for offer in offer.into_iter().chain(plugins::known(&start.places, &start.cwd, &mut sentences)) {
+        adopted(&offer, &mut roster, &mut library);
+    }
+    sentences.extend(roster.left_out());
+    sentences.append(&mut library.warnings());
     sentences
 }
 

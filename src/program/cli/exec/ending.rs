@@ -73,10 +73,7 @@ impl ExecRun<'_> {
         self.unanswered += 1;
         self.client.send(Request::Stop);
         self.take_posts();
-        if let Some(prompt) = self.to_fill_in.take() {
-            self.unanswered = self.unanswered.saturating_sub(1);
-            self.keep(UserText::from(prompt.text));
-        }
+        self.keep_unfilled();
         for (_, message) in mem::take(&mut self.waiting) {
             self.keep(message);
         }

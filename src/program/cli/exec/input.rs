@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::fills::{Expanded, FilledText};
 use super::start::line;
 use super::steering::ExecRun;
 use crate::program::cli::steer_stdin::{Line, ReadLine};
@@ -29,25 +30,28 @@ impl ExecRun<'_> {
                 return;
             }
             Ok(InputLine { id, request }) => self.request(id, request, read.began),
-            Err((id, reason)) => failed(id, reason),
+            Err((id, reason)) => Some(failed(id, reason)),
         };
-        self.reply(&reply);
+        if let Some(reply) = reply {
+            self.reply(&reply);
+        }
         self.take_posts();
     }
 
-    fn request(&mut self, id: Value, request: InputRequest, began: u64) -> ReplyLine {
+    /// Carries out a request and returns its reply; `None` for one that waits for shell lines.
+    fn request(&mut self, id: Value, request: InputRequest, began: u64) -> Option<ReplyLine> {
         if let InputRequest::Answer { question, answer, reason, arguments } = request {
             let answer = match answer.with(reason, arguments) {
                 Ok(answer) => answer,
-                Err(why) => return failed(id, why),
+                Err(why) => return Some(failed(id, why)),
             };
-            return match self.questions.answered(&self.open, Some(question), &answer, began) {
+            return Some(match self.questions.answered(&self.open, Some(question), &answer, began) {
                 Ok(open) => {
                     self.record.answering(open.0, "input");
                     self.carry_out(id, Request::Answer { id: open, answer })
                 }
                 Err(why) => failed(id, why.strip_prefix("not answered: ").unwrap_or(&why).to_owned()),
-            };
+            });
         }
         if let InputRequest::Pause { agent, paused } = &request {
             match (agent, paused) {
@@ -56,18 +60,32 @@ impl ExecRun<'_> {
                 (agent, false) => drop(self.paused_by_input.remove(agent)),
             }
         }
-        match request.request() {
+        Some(match request.request() {
+            Ok(Some(Request::Inject { to, message })) => match self.fills.expand(&message.text) {
+                Expanded::Text(text) | Expanded::Filled(text) => {
+                    self.carry_out(id, Request::Inject { to, message: UserText { text, ..message } })
+                }
+                Expanded::WithCommands => {
+                    self.fill_in(FilledText::Request(id, to, message));
+                    return None;
+                }
+            },
             Ok(Some(request)) => self.carry_out(id, request),
             Ok(None) => {
                 self.end_of_requests();
                 done(id)
             }
             Err(reason) => failed(id, reason),
-        }
+        })
+    }
+
+    /// Refuses a request.
+    pub(super) fn refuse_request(&self, id: Value, reason: String) {
+        self.reply(&failed(id, reason));
     }
 
     /// Sends a request and returns what came of it. Requests of this kind are carried out before `send` returns.
-    fn carry_out(&mut self, id: Value, request: Request) -> ReplyLine {
+    pub(super) fn carry_out(&mut self, id: Value, request: Request) -> ReplyLine {
         self.take_posts();
         if matches!(request, Request::Inject { .. } | Request::Stop) {
             self.unanswered += 1;
@@ -106,7 +124,7 @@ impl ExecRun<'_> {
         }
     }
 
-    fn reply(&self, reply: &ReplyLine) {
+    pub(super) fn reply(&self, reply: &ReplyLine) {
         if let Some(json) = &self.replies {
             json.append_line(AgentId::main(), None, line("reply", reply));
         }

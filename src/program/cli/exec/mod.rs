@@ -7,6 +7,7 @@
 
 pub mod args;
 mod ending;
+mod fills;
 mod input;
 mod permission;
 mod progress;
@@ -30,7 +31,7 @@ use crate::program::cli::args::Flags;
 use crate::program::cli::exit::{Exit, print};
 use crate::program::cli::load::{Start, load, writable};
 use crate::program::cli::output::Output;
-use crate::program::cli::project::{CalledPrompt, FrontEnd, called_prompt};
+use crate::program::cli::project::{CalledPrompt, FrontEnd, called_prompt, templates};
 use crate::program::cli::questions::Questions;
 use crate::program::cli::running::listen::{Hosted, Listening};
 use crate::program::cli::setup::setup;
@@ -166,6 +167,7 @@ async fn serve(
     listeners.extend(stream.iter().map(|stream| Arc::<StreamJson>::clone(stream) as Arc<dyn Listener>));
     listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
     let cwd = start.cwd.clone();
+    let templates = if lines.is_some() { templates(&start) } else { Vec::new() };
     let journal = start.journal.clone();
     let listening = Listening::of(&start, !flags.session.no_socket, Hosted::Here);
     let host = host::start_with(runtime, |approvals| {
@@ -192,6 +194,7 @@ async fn serve(
     run.replies = json.clone();
     run.keeping = if journal.is_some() { Keeping::InSession } else { Keeping::Nowhere };
     run.permission = permission;
+    run.fills.templates = templates;
     let limit = args.max_time.map(|time| Instant::now() + time);
     let exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;
     run.end_model_switches();

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::args::{ExecArgs, LeftTexts, OutputForm};
 use super::ending::ExecStop;
+use super::fills::{Expanded, FilledText, Fills};
 use super::input;
 use super::permission::PermissionCommand;
 use super::progress::Progress;
@@ -80,8 +81,8 @@ pub(super) struct ExecRun<'a> {
     pub(super) open: Vec<ApprovalRequest>,
     /// Requests whose reply has not come.
     pub(super) unanswered: usize,
-    /// The prompt, while the session fills it in.
-    pub(super) to_fill_in: Option<Prompt>,
+    /// The commands that texts call.
+    pub(super) fills: Fills,
     /// True once the prompt was taken.
     pub(super) has_sent: bool,
     /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
@@ -117,7 +118,7 @@ impl<'a> ExecRun<'a> {
             paused_by_input: HashSet::new(),
             open: Vec::new(),
             unanswered: 0,
-            to_fill_in: None,
+            fills: Fills::default(),
             has_sent: false,
             lines,
             progress: Progress::new(err.clone()),
@@ -146,38 +147,15 @@ impl<'a> ExecRun<'a> {
     /// Sends the prompt, once the session has filled it in where it calls a command with shell lines. What comes of it is among
     /// the replies.
     pub fn begin(&mut self, prompt: Prompt) {
-        self.unanswered += 1;
         if prompt.is_filled_in {
-            self.to_fill_in = Some(prompt);
+            self.fill_in(FilledText::Prompt(prompt));
             return;
         }
+        self.unanswered += 1;
         self.send_prompt(prompt);
     }
 
-    /// Lets the session fill the prompt in, once it can.
-    fn fill_in(&self) {
-        if let Some(prompt) = &self.to_fill_in {
-            self.client.send(Request::Fill { call: prompt.text.clone() });
-        }
-    }
-
-    /// Takes the filled-in prompt, which is sent now.
-    fn filled_in(&mut self, outcome: &Result<String, String>) {
-        let Some(prompt) = self.to_fill_in.take() else { return };
-        match outcome {
-            Ok(text) => self.send_prompt(Prompt { text: text.clone(), ..prompt }),
-            Err(why) => {
-                self.unanswered = self.unanswered.saturating_sub(1);
-                let sentence = format!("{}: {why}", start_of(&prompt.text));
-                self.err.say(&sentence);
-                self.reason = Some(sentence);
-                self.keep(UserText::from(prompt.text));
-                self.stop(Exit::Failed);
-            }
-        }
-    }
-
-    fn send_prompt(&mut self, prompt: Prompt) {
+    pub(super) fn send_prompt(&mut self, prompt: Prompt) {
         let Prompt { text, images, is_filled_in: _ } = prompt;
         let message = UserText { images, ..UserText::new(text) };
         self.client.send(Request::Inject { to: AgentId::main(), message });
@@ -191,6 +169,12 @@ impl<'a> ExecRun<'a> {
 
     /// Sends a text to whom it names, else to the main agent.
     fn send_to_named(&mut self, message: UserText) {
+        let message = match self.fills.expand(&message.text) {
+            Expanded::Text(text) => UserText { text, ..message },
+            // What stands in the file of a command names nobody.
+            Expanded::Filled(text) => return self.inject(AgentId::main(), UserText { text, ..message }),
+            Expanded::WithCommands => return self.fill_in(FilledText::Line(message)),
+        };
         let Addressed { target, text } = target::parse(&message.text, &self.progress.named());
         let text = text.to_owned();
         let message = UserText { text, ..message };
@@ -266,7 +250,7 @@ impl<'a> ExecRun<'a> {
                     self.unsent.push(entry.clone());
                 }
             }
-            Reply::Filled { outcome, .. } => self.filled_in(outcome),
+            Reply::Filled { call, outcome } => self.filled_in(call, outcome),
             Reply::Answered { outcome: Err(why), .. } => self.refuse_answer(&format!("not answered: {why}")),
             Reply::Answered { outcome: Ok(()), .. }
             | Reply::Queue { .. }
@@ -311,7 +295,7 @@ impl<'a> ExecRun<'a> {
     }
 
     /// Reports a line that is not sent; after many of them only their number is reported, at the end.
-    fn refuse(&mut self, why: &str, text: &str) {
+    pub(super) fn refuse(&mut self, why: &str, text: &str) {
         self.refused += 1;
         if self.refused <= limits::REFUSED_LINES {
             self.err.say(&format!("not sent, {why}: {}", start_of(text)));
@@ -383,6 +367,10 @@ impl<'a> ExecRun<'a> {
             Line::Stop => self.stop(Exit::Cancelled),
             Line::Answer(number, answer) => self.answer(number, answer, read.began),
             Line::NoCondition(text, why) => self.refuse(&why, &text),
+            Line::Unknown(text) if self.fills.calls(&text) => {
+                self.waiting.push_back((None, UserText::new(text)));
+                self.send_waiting();
+            }
             Line::Unknown(text) => self.refuse("there is no such command here; a doubled / sends it as text", &text),
             Line::NotText => self.refuse("the line is not UTF-8 text", ""),
             line @ (Line::Text(..) | Line::When(..) | Line::FollowUp(_) | Line::Json(_) | Line::Ignore) => {
@@ -451,7 +439,7 @@ impl<'a> ExecRun<'a> {
             Post::Notice(Notice::Unsaved(why)) => {
                 self.keeping = if why.is_none() { Keeping::InSession } else { Keeping::Nowhere };
             }
-            Post::Notice(Notice::Ready) => self.fill_in(),
+            Post::Notice(Notice::Ready) => self.can_fill_in(),
             Post::Notice(
                 Notice::Models(_)
                 | Notice::LocalServer(_)

@@ -4,6 +4,7 @@
 //! Reads two files and runs nothing. Always holds: every path that is returned lies below the plugin's root; what is not used
 //! here is named.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -15,10 +16,33 @@ use steersman_base::text::visible_line;
 /// The directory with the files of a plugin about itself.
 pub const DIRECTORY: &str = ".claude-plugin";
 
-/// Members of a plugin that count for nothing here.
-const UNUSED: [&str; 6] = ["lspServers", "outputStyles", "monitors", "themes", "channels", "userConfig"];
+/// The variable that stands for the root of a plugin.
+const ROOT: &str = "CLAUDE_PLUGIN_ROOT";
+/// Members of a manifest or of an entry in a list that are read, or only describe the plugin.
+const READ: [&str; 19] = [
+    "$schema",
+    "name",
+    "version",
+    "description",
+    "displayName",
+    "author",
+    "homepage",
+    "repository",
+    "license",
+    "keywords",
+    "category",
+    "tags",
+    "source",
+    "strict",
+    "commands",
+    "agents",
+    "skills",
+    "hooks",
+    "mcpServers",
+];
 /// Directories and files of a plugin that count for nothing here.
-const UNUSED_FILES: [&str; 4] = ["output-styles", ".lsp.json", "monitors", "themes"];
+const UNUSED_FILES: [&str; 7] =
+    ["output-styles", ".lsp.json", "monitors", "themes", "workflows", "bin", "settings.json"];
 
 /// What a plugin brings.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -137,8 +161,9 @@ impl Manifest {
             }
             if kind == "hooks" { manifest.hooks = parts } else { manifest.servers = parts }
         }
-        for name in UNUSED.iter().filter(|name| said.iter().any(|said| said.get(**name).is_some())) {
-            faults.push(format!("{name} (not used here)"));
+        let members = said.iter().filter_map(|said| said.as_object()).flatten().map(|(name, _)| name.as_str());
+        for name in members.filter(|name| !READ.contains(name)).collect::<BTreeSet<_>>() {
+            faults.push(format!("{} (not used here)", visible_line(name)));
         }
         for name in UNUSED_FILES.iter().filter(|name| manifest.is_whole && root.join(name).exists()) {
             faults.push(format!("{name} (not used here)"));
@@ -240,9 +265,19 @@ pub fn with_root(value: Value, root: &Path) -> Value {
     }
 }
 
-/// Puts the root of a plugin in place of `${CLAUDE_PLUGIN_ROOT}`.
+/// Puts the root of a plugin in place of `${CLAUDE_PLUGIN_ROOT}` and `$CLAUDE_PLUGIN_ROOT`.
 pub fn text_with_root(text: &str, root: &Path) -> String {
-    text.replace("${CLAUDE_PLUGIN_ROOT}", &root.to_string_lossy())
+    let root = root.to_string_lossy();
+    let text = text.replace(&format!("${{{ROOT}}}"), &root);
+    let bare = format!("${ROOT}");
+    let mut parts = text.split(&bare);
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let goes_on = part.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        filled.push_str(if goes_on { &bare } else { &root });
+        filled.push_str(part);
+    }
+    filled
 }
 
 #[cfg(test)]
@@ -265,5 +300,8 @@ mod tests {
     fn the_root_is_filled_in_at_any_depth() {
         let value = json!({"a": ["${CLAUDE_PLUGIN_ROOT}/x", 1], "b": {"c": "no"}});
         assert_eq!(with_root(value, Path::new("/p")), json!({"a": ["/p/x", 1], "b": {"c": "no"}}));
+        let bare =
+            text_with_root("sh $CLAUDE_PLUGIN_ROOT/a $CLAUDE_PLUGIN_ROOTS \"$CLAUDE_PLUGIN_ROOT\"", Path::new("/p"));
+        assert_eq!(bare, "sh /p/a $CLAUDE_PLUGIN_ROOTS \"/p\"");
     }
 }

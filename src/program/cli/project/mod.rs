@@ -35,7 +35,7 @@ pub use offer::{ProjectOffer, ProjectPersona};
 pub use permissions::{FILES as CLAUDE_FILES, ProjectPermissions, restrictions};
 pub use record::TrustRecord;
 pub use rules::KeptRules;
-pub use texts::{CalledPrompt, ProjectTexts, called_prompt, user_agents, user_library};
+pub use texts::{CalledPrompt, ProjectTexts, called_prompt, templates, user_agents, user_library};
 
 pub(in crate::program::cli) use state_file::StateFile;
 pub(in crate::program::cli) use trusted_texts::TrustedTexts;
@@ -51,7 +51,19 @@ pub enum FrontEnd {
 /// Returns the project's files if the user trusts them already; sentences go to `notes`.
 /// `trust` is the hash of files that are trusted for this run.
 pub fn known(places: &UserDirectories, trust: Option<&str>, notes: &mut Vec<String>) -> Option<ProjectOffer> {
-    match look(places, notes)? {
+    let mut left_out = Vec::new();
+    let offer = known_with(places, trust, notes, &mut left_out);
+    notes.append(&mut left_out);
+    offer
+}
+
+fn known_with(
+    places: &UserDirectories,
+    trust: Option<&str>,
+    notes: &mut Vec<String>,
+    left_out: &mut Vec<String>,
+) -> Option<ProjectOffer> {
+    match look(places, left_out)? {
         ProjectTrust::Trusted(offer) => Some(offer),
         ProjectTrust::Unknown(offer, _) if trust == Some(offer.hash().as_str()) => Some(offer),
         ProjectTrust::Unknown(offer, _) => {
@@ -84,7 +96,7 @@ pub async fn trusted(
     left_out: &mut Vec<String>,
 ) -> Option<ProjectOffer> {
     if front == FrontEnd::Exec {
-        return known(places, trust, notes);
+        return known_with(places, trust, notes, left_out);
     }
     let (offer, record) = match look(places, left_out)? {
         ProjectTrust::Trusted(offer) => return Some(offer),

@@ -12,6 +12,7 @@ use crate::program::cli::project::shown;
 use crate::program::cli::project::texts::ProjectTexts;
 use crate::program::config::{ForeignServers, ProjectLayer, ServerSection, read_project};
 use steersman_agent::subagent::Persona;
+use steersman_base::front_matter::UnusedMembers;
 use steersman_base::limits;
 use steersman_base::regular_file::{Head, head};
 use steersman_base::text::hex;
@@ -59,6 +60,8 @@ pub struct ProjectOffer {
     pub plugin: Option<String>,
     /// The faults of its files, one sentence each.
     pub faults: Vec<String>,
+    /// What of the heads of its skills and commands counts for nothing.
+    pub(super) unused: UnusedMembers,
     /// The opened root, from which files are read without following links.
     workspace: Option<Workspace>,
     /// Every file that was read, with its bytes.
@@ -92,6 +95,7 @@ impl ProjectOffer {
             offer.read_at(directory, Self::read_personas);
             offer.read_at(directory, Self::read_permissions);
         }
+        offer.say_unused();
         (!offer.files.is_empty() || !offer.faults.is_empty()).then_some(offer)
     }
 

@@ -12,12 +12,12 @@ use crate::program::cli::hooks::places_of;
 use crate::program::cli::places::UserDirectories;
 use crate::program::cli::plugins::{AddedPlugin, Manifest, Part, text_with_root, with_root};
 use crate::program::config::{ForeignServers, read_project};
-use steersman_agent::subagent::Persona;
+use steersman_agent::subagent::{Headless, Persona};
 use steersman_base::front_matter::{FoundFile, SKILL_FILE, Wanted, find};
 use steersman_base::limits;
 use steersman_base::text::visible_line;
 use steersman_extensions::hooks::{HookFile, HookPin, HookPlaces, HookTrust, TrustedHook, read_json, read_value};
-use steersman_extensions::skill::{Skill, command, command_names};
+use steersman_extensions::skill::{Skill, command, command_names, note_unused};
 use steersman_tools::workspace::{Placement, Script, Workspace};
 
 /// The variable that holds the root of a plugin for what it runs.
@@ -43,6 +43,7 @@ impl ProjectOffer {
         offer.read_plugin_agents(&manifest.agents);
         offer.read_plugin_hooks(&manifest.hooks, &places_of(places, cwd));
         offer.read_plugin_servers(&manifest.servers);
+        offer.say_unused();
         if !manifest.left_out.is_empty() {
             offer.faults.push(format!("not used: {}", manifest.left_out.join(", ")));
         }
@@ -116,7 +117,10 @@ impl ProjectOffer {
             let Some(text) = self.read_of_plugin(real, limits::COMMAND_FILE_BYTES) else { continue };
             let name = name.ok_or_else(|| "its name cannot be typed".to_owned());
             match name.and_then(|name| command(&text_with_root(&text, &root), &name, &source)) {
-                Ok(command) => self.texts.commands.push((self.relative(real), command)),
+                Ok(command) => {
+                    note_unused(&text, &command.name, &mut self.unused);
+                    self.texts.commands.push((self.relative(real), command));
+                }
                 Err(fault) => self.fault(real, &format!("is left out: {fault}")),
             }
         }
@@ -140,6 +144,7 @@ impl ProjectOffer {
             match (skill, Script::read_all(&folder)) {
                 (Ok(skill), Ok(mut files)) => {
                     files.retain(|file| file.path != real);
+                    note_unused(&text, &skill.name, &mut self.unused);
                     self.texts.skill_files.insert(self.relative(&real), files);
                     self.texts.skills.push((self.relative(&real), skill));
                 }
@@ -149,14 +154,19 @@ impl ProjectOffer {
     }
 
     fn read_plugin_agents(&mut self, named: &[PathBuf]) {
-        for (_, FoundFile { real, .. }) in self.find_in_plugin(named, Wanted::Markdown) {
+        let mut headless = Headless::default();
+        for (_, FoundFile { relative, real }) in self.find_in_plugin(named, Wanted::Markdown) {
             let Some(text) = self.read_of_plugin(&real, limits::COMMAND_FILE_BYTES) else { continue };
+            if headless.takes(&text, &relative) {
+                continue;
+            }
             let text = text_with_root(&text, &self.root);
             match Persona::parse(&text) {
                 Ok(persona) => self.personas.push(ProjectPersona { file: self.relative(&real), text, persona }),
                 Err(error) => self.fault(&real, &format!("is left out: {error}")),
             }
         }
+        self.faults.extend(headless.sentence().map(|sentence| format!("agents: {sentence}")));
     }
 
     fn read_plugin_hooks(&mut self, parts: &[Part], at: &HookPlaces) {

@@ -11,12 +11,14 @@ use crate::program::cli::places::UserDirectories;
 use crate::program::cli::plugins;
 use crate::program::cli::project::offer::{ProjectOffer, ProjectPersona};
 use crate::program::cli::project::{adopted, known};
-use steersman_agent::subagent::{Persona, PersonaSource, Roster};
+use steersman_agent::subagent::{Headless, Persona, PersonaSource, Roster};
 use steersman_base::front_matter::{FoundFile, Wanted, find};
 use steersman_base::limits;
-use steersman_base::protocol::PromptTemplate;
+use steersman_base::protocol::{PromptTemplate, ScriptText};
 use steersman_base::text::visible_line;
-use steersman_extensions::skill::{Owner, Skill, SkillLibrary, command, command_names, folder_of, source_of};
+use steersman_extensions::skill::{
+    NOT_USED, Owner, Skill, SkillLibrary, command, command_names, folder_of, note_unused, source_of, styles,
+};
 use steersman_tools::workspace::Script;
 use steersman_tui::commands::is_command;
 
@@ -24,6 +26,8 @@ use steersman_tui::commands::is_command;
 const SKILLS: [&str; 3] = [".steersman/skills", ".claude/skills", ".agents/skills"];
 const COMMANDS: [&str; 2] = [".steersman/commands", ".claude/commands"];
 const AGENTS: &str = ".claude/agents";
+/// The directory of Claude Code's output styles.
+const STYLES: &str = ".claude/output-styles";
 
 /// The skills and custom commands of a project, each with its file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,6 +51,7 @@ pub fn user_library(places: &UserDirectories) -> SkillLibrary {
     for directory in [own("commands"), of_home(".claude/commands"), of_home(".codex/prompts")].iter().flatten() {
         library.add_user_commands(directory, is_command);
     }
+    of_home(STYLES).iter().for_each(|directory| library.note_styles(directory));
     library
 }
 
@@ -58,11 +63,21 @@ pub enum CalledPrompt {
     WithCommands,
 }
 
-/// Returns what is sent for the prompt of a start that calls a custom command or a skill; `None` for any other text.
+/// Returns what is sent for the prompt of a start that calls a custom command or a skill, or would without its doubled slash;
+/// `None` for any other text.
 pub fn called_prompt(start: &Start, text: &str) -> Option<CalledPrompt> {
     if !text.starts_with('/') {
         return None;
     }
+    match PromptTemplate::script_text(&templates(start), text) {
+        ScriptText::Command(template, _) if template.has_commands() => Some(CalledPrompt::WithCommands),
+        ScriptText::Command(template, words) => Some(CalledPrompt::Filled(template.fill(words))),
+        ScriptText::Text(sent) => (sent != text).then(|| CalledPrompt::Filled(sent.to_owned())),
+    }
+}
+
+/// Returns the custom commands and skills that texts can call in a start.
+pub fn templates(start: &Start) -> Vec<PromptTemplate> {
     let mut library = user_library(&start.places);
     // What is said of the project is said when the agent is built.
     if let Some(offer) = known(&start.places, start.trust.as_deref(), &mut Vec::new()) {
@@ -72,9 +87,7 @@ pub fn called_prompt(start: &Start, text: &str) -> Option<CalledPrompt> {
         adopted(&offer, &mut Roster::default(), &mut library);
     }
     library.without_commands(is_command);
-    PromptTemplate::called(&library.templates(), text).map(|(template, words)| {
-        if template.has_commands() { CalledPrompt::WithCommands } else { CalledPrompt::Filled(template.fill(words)) }
-    })
+    library.templates()
 }
 
 /// Adds the personas and agent files of the user, and the agents of the command line.
@@ -129,6 +142,7 @@ impl ProjectOffer {
                         for file in &files {
                             self.hash_file(file);
                         }
+                        note_unused(&text, &skill.name, &mut self.unused);
                         self.texts.skill_files.insert(self.relative(&real), files);
                         self.texts.skills.push((self.relative(&real), skill));
                     }
@@ -146,21 +160,41 @@ impl ProjectOffer {
                 let Some(text) = self.take_within(real, limits::COMMAND_FILE_BYTES) else { continue };
                 let name = name.ok_or_else(|| "its name cannot be typed".to_owned());
                 match name.and_then(|name| command(&text, &name, &source_of(Owner::Project, relative))) {
-                    Ok(command) => self.texts.commands.push((self.relative(real), command)),
+                    Ok(command) => {
+                        note_unused(&text, &command.name, &mut self.unused);
+                        self.texts.commands.push((self.relative(real), command));
+                    }
                     Err(fault) => self.fault(real, &format!("is left out: {fault}")),
                 }
             }
         }
+        let directory = at.join(STYLES);
+        if let Some(why) = self.root.canonicalize().ok().and_then(|root| styles(&directory, Some(&root))) {
+            self.fault(&directory, &why);
+        }
+    }
+
+    /// Says once what of the heads of skills and commands counts for nothing.
+    pub(super) fn say_unused(&mut self) {
+        self.faults.extend(std::mem::take(&mut self.unused).sentence(NOT_USED));
     }
 
     /// Reads the agent files of a directory.
     pub(super) fn read_agents(&mut self, at: &Path) {
-        for FoundFile { real, .. } in self.found(&at.join(AGENTS), Wanted::Markdown) {
+        let directory = at.join(AGENTS);
+        let mut headless = Headless::default();
+        for FoundFile { relative, real } in self.found(&directory, Wanted::Markdown) {
             let Some(text) = self.take_within(&real, limits::COMMAND_FILE_BYTES) else { continue };
+            if headless.takes(&text, &relative) {
+                continue;
+            }
             match Persona::parse(&text) {
                 Ok(persona) => self.personas.push(ProjectPersona { file: self.relative(&real), text, persona }),
                 Err(error) => self.fault(&real, &format!("is left out: {error}")),
             }
+        }
+        if let Some(sentence) = headless.sentence() {
+            self.fault(&directory, &sentence);
         }
     }
 

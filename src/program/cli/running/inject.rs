@@ -8,7 +8,7 @@ use crate::program::cli::running::choose::connect;
 use steersman_base::event::{Delivery, Envelope, Event, Outcome, UserText};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
-use steersman_base::protocol::{Notice, Post, Reply, Request};
+use steersman_base::protocol::{NO_SUCH_COMMAND, Notice, Post, Reply, Request};
 use steersman_base::regular_file::read_named;
 use steersman_base::steering::Trigger;
 use steersman_base::target::MAIN;
@@ -43,6 +43,7 @@ fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> 
             read_named(file, limits::IMAGE_FILE_BYTES).map_err(|error| format!("cannot read {name}: {error}"))?;
         attach_bytes(&mut text, &mut images, &name, &bytes)?;
     }
+    let text = expanded(&mut caller, text)?;
     let message = UserText { text, delivery, kind, scope, trigger, sender: None, images };
     let reply = caller.request(Request::Inject { to: to.clone(), message }).map_err(|error| error.to_string())?;
     let id = match reply {
@@ -56,6 +57,19 @@ fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> 
             Ok(Exit::Done)
         }
         Some(stage) => wait(&mut caller, &to, &id, stage),
+    }
+}
+
+/// Returns what is sent for a text: what a custom command or a skill of the session says that it calls, else the text itself.
+fn expanded(caller: &mut Caller, text: String) -> Result<String, String> {
+    if !text.starts_with('/') {
+        return Ok(text);
+    }
+    match caller.request_patiently(Request::Fill { call: text.clone() }).map_err(|error| error.to_string())? {
+        Some(Reply::Filled { outcome: Ok(filled), .. }) => Ok(filled),
+        Some(Reply::Filled { outcome: Err(why), .. }) if why == NO_SUCH_COMMAND => Ok(text),
+        Some(Reply::Filled { outcome: Err(why), .. }) => Err(format!("not sent: {why}")),
+        _ => Err("the session does not say what the command sends".to_owned()),
     }
 }
 

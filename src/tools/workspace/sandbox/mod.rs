@@ -56,7 +56,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use crate::workspace::{Job, OwnProgram, git_settings, programs};
+use crate::workspace::{Job, OwnProgram, denied_files, git_settings, programs};
 use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
 use steersman_core::temporary::TemporaryDirectory;
 
@@ -213,6 +213,9 @@ impl Sandbox {
         if let (Some(name), Some(root)) = (self.name(), job.confinement.writable.iter().find(|path| is_root(path))) {
             return Err(refused(format!("{name} cannot confine a command that may write in {}", root.display())));
         }
+        let mut job = job.clone();
+        denied_files::close(&mut job.confinement);
+        let job = &job;
         match &self.0 {
             #[cfg(target_os = "linux")]
             SandboxState::Confined(kind, own) => match kind {

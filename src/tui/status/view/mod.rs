@@ -111,6 +111,11 @@ fn draw_note(view: StatusView<'_>, line: Rect, buffer: &mut Buffer) {
         put(buffer, line, &format!(" {}", view.facts.spell(view.context, &one_line(message))), theme.notice);
         return;
     }
+    let own = one_line(&view.status.own_line);
+    if !own.is_empty() {
+        put(buffer, line, &format!(" {own}"), theme.dim);
+        return;
+    }
     let fitting = place(view).into_iter().find(|words| columns(words) + 2 <= line.width);
     put(buffer, line, &format!(" {}", fitting.unwrap_or_else(|| model(view))), theme.dim);
 }

@@ -1,0 +1,123 @@
+//! The status line of the user's own: when its command runs, and what that gets.
+//!
+//! Held by the loop, and only where there is such a command. The command runs aside, one at a time, and only after something
+//! in what it gets has changed. Its members are those of Claude Code's `statusLine`
+//! (<https://code.claude.com/docs/en/statusline>).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::files::Files;
+use crate::msg::Msg;
+use crate::outside::Outside;
+use crate::state::App;
+use steersman_base::clock::seconds_between;
+use steersman_base::event::Event;
+use steersman_base::limits;
+use steersman_base::protocol::Post;
+use steersman_base::text::CommandOutput;
+
+/// When the command runs.
+#[derive(Debug, Default)]
+pub struct StatusLine {
+    cwd: String,
+    /// What it got last, without what time alone changes.
+    given: Value,
+    begun: Option<Instant>,
+    is_running: Arc<AtomicBool>,
+    due: Option<Instant>,
+}
+
+impl StatusLine {
+    /// Makes one that is due at once.
+    pub fn new(cwd: String, now: Instant) -> Self {
+        Self { cwd, due: Some(now), ..Self::default() }
+    }
+
+    /// Notes a message that may change what the command gets.
+    pub fn on_msg(&mut self, msg: &Msg, now: Instant) {
+        let changes = match msg {
+            Msg::Post(Post::Envelope(envelope)) => {
+                !envelope.event.is_piece() || matches!(envelope.event, Event::TurnEnded { .. })
+            }
+            Msg::Post(_) | Msg::Branch(_) | Msg::StatusLine(_) => true,
+            _ => false,
+        };
+        if changes && self.due.is_none() {
+            let after = self.begun.map_or(now, |begun| begun + limits::STATUS_COMMAND_INTERVAL);
+            self.due = Some(after.max(now));
+        }
+    }
+
+    /// Returns when the command is to be thought of; its own end is a message.
+    pub fn due(&self) -> Option<Instant> {
+        self.due.filter(|_| !self.is_running.load(Ordering::SeqCst))
+    }
+
+    /// Runs the command aside, where that is due and it would get something new. Must be called within a runtime.
+    pub fn run(&mut self, now: Instant, app: &App, outside: &Arc<dyn Outside>, files: &Files) {
+        if self.due().is_none_or(|due| due > now) {
+            return;
+        }
+        self.due = None;
+        let mut given = description(app, &self.cwd);
+        if given == self.given {
+            return;
+        }
+        self.given = given.clone();
+        if let Some(cost) = given.get_mut("cost").and_then(Value::as_object_mut) {
+            let started = app.facts.run.agents.main().started;
+            let millis = started.map_or(0, |started| seconds_between(started, app.facts.now).saturating_mul(1_000));
+            cost.insert("total_duration_ms".to_owned(), millis.into());
+        }
+        self.begun = Some(now);
+        self.is_running.store(true, Ordering::SeqCst);
+        let (outside, is_running) = (Arc::clone(outside), Arc::clone(&self.is_running));
+        files.aside(move || {
+            let printed = outside.status_line(&given.to_string());
+            is_running.store(false, Ordering::SeqCst);
+            vec![Msg::StatusLine(printed.map_or_else(|why| format!("status.command: {why}"), |text| first_line(&text)))]
+        });
+    }
+}
+
+/// Returns the first line of what a command printed, without colours.
+pub fn first_line(printed: &str) -> String {
+    let shown = CommandOutput::of(printed).text;
+    let line = shown.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    line.trim().chars().take(limits::STATUS_COMMAND_CHARS).collect()
+}
+
+/// Describes the run as the command gets it, but for what time alone changes.
+pub fn description(app: &App, cwd: &str) -> Value {
+    let facts = &app.facts;
+    let main = facts.run.agents.main();
+    let model = app.status.model(main);
+    let nanos = main.totals().cost_nanos;
+    #[allow(clippy::cast_precision_loss)] // Money as other programs write it.
+    let dollars = nanos as f64 / 1e9;
+    let used = main.context_percent();
+    json!({
+        "hook_event_name": "Status",
+        "session_id": facts.session.clone().unwrap_or_default(),
+        "cwd": cwd,
+        "model": { "id": model, "display_name": model },
+        "workspace": { "current_dir": cwd, "project_dir": cwd, "branch": facts.branch },
+        "version": env!("CARGO_PKG_VERSION"),
+        "output_style": { "name": "default" },
+        "cost": { "total_cost_usd": dollars },
+        "context_window": {
+            "total_tokens": main.context,
+            "context_window_size": main.cap,
+            "used_percentage": used,
+            "remaining_percentage": used.map(|used| 100_u64.saturating_sub(used)),
+        },
+        "exceeds_200k_tokens": main.context.is_some_and(|tokens| tokens > 200_000),
+        "permission_mode": facts.run.permissions.mode.name(),
+        "agents": facts.run.agents.running(),
+        "tokens_used": facts.run.agents.spent(),
+    })
+}
