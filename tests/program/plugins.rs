@@ -441,7 +441,7 @@ fn two_plugins_with_an_agent_of_one_name_start_with_both() {
     assert!(said.contains("bin (not used here), ") || said.contains("sessionStart (not used here), bin"), "{said}");
     let hashes: Vec<String> = said.lines().filter(|line| line.contains("--trust ")).map(hash).collect();
     let mut words = vec!["plugin", "add", &kits, "--all"];
-    hashes.iter().for_each(|hash| words.extend(["--trust", hash]));
+    words.extend(hashes.iter().flat_map(|hash| ["--trust", hash]));
     let (home, code, _, said) = run(home, &words);
     assert_eq!(code, 0, "{said}");
     let server = Server::start([

@@ -140,7 +140,9 @@ impl Roster {
         let entry = RosterEntry { persona, source, missing_tool };
         if self.take(entry.clone()) {
             self.does_without(&entry.persona.name, &without);
-            unused.iter().for_each(|member| self.unused.add(member, &entry.persona.name));
+            for member in unused {
+                self.unused.add(member, &entry.persona.name);
+            }
         }
     }
 

@@ -175,7 +175,9 @@ pub(super) trait Surface<'a>: Sized {
         };
         let core = self.core();
         core.drafts.on_msg(&msg, Instant::now());
-        core.status_line.iter_mut().for_each(|line| line.on_msg(&msg, Instant::now()));
+        if let Some(line) = &mut core.status_line {
+            line.on_msg(&msg, Instant::now());
+        }
         let effects = update(&mut core.app, msg);
         self.look(event.as_ref());
         for effect in effects {

@@ -158,17 +158,15 @@ async fn serve(
     let written = out.apart();
     let form = args.form();
     let json = (form == Some(OutputForm::Json)).then(|| Arc::new(start::json_lines(args, &record, written.clone())));
-    let json_lines = json.as_ref().map(|json| (json, &written));
     let stream = (form == Some(OutputForm::StreamJson)).then(|| {
         let session = start.journal.as_ref().map(|journal| journal.session().to_string());
         Arc::new(StreamJson::new(written.clone(), session))
     });
-    let mut listeners = listeners(&record, json_lines, args, &questions, (&out, &err));
+    let mut listeners = listeners(&record, json.as_ref().map(|json| (json, &written)), args, &questions, (&out, &err));
     listeners.extend(stream.iter().map(|stream| Arc::<StreamJson>::clone(stream) as Arc<dyn Listener>));
     listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
-    let cwd = start.cwd.clone();
+    let (cwd, journal) = (start.cwd.clone(), start.journal.clone());
     let templates = if lines.is_some() { templates(&start) } else { Vec::new() };
-    let journal = start.journal.clone();
     let listening = Listening::of(&start, !flags.session.no_socket, Hosted::Here);
     let host = host::start_with(runtime, |approvals| {
         record.watch(&approvals);
@@ -183,9 +181,10 @@ async fn serve(
     }
     let hub = Hub::new(host.handle().clone());
     let answers = record.clone();
-    hub.on_request(move |by, request| match request {
-        Request::Answer { id, .. } if !by.is_first() => answers.answering(id.0, by.as_str()),
-        _ => {}
+    hub.on_request(move |by, request| {
+        if let (Request::Answer { id, .. }, false) = (request, by.is_first()) {
+            answers.answering(id.0, by.as_str());
+        }
     });
     // Nobody looks at an `exec` for such a sentence; the log has it.
     let server = listening.and_then(|listening| listening.begin(&hub).ok());

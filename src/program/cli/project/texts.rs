@@ -51,7 +51,9 @@ pub fn user_library(places: &UserDirectories) -> SkillLibrary {
     for directory in [own("commands"), of_home(".claude/commands"), of_home(".codex/prompts")].iter().flatten() {
         library.add_user_commands(directory, is_command);
     }
-    of_home(STYLES).iter().for_each(|directory| library.note_styles(directory));
+    if let Some(directory) = of_home(STYLES) {
+        library.note_styles(&directory);
+    }
     library
 }
 
