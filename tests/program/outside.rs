@@ -288,10 +288,15 @@ async fn a_program_outside_has_another_directory_and_nothing_of_the_workspace() 
     executable(&grounds.work.join("bin/bash"), "#!/bin/sh\necho planted\n");
     executable(&grounds.work.join("tool"), "#!/bin/sh\necho planted\n");
     let mut job = talking(&grounds, &spawner, &["bash", "-c", "pwd; env"], Network::Off);
-    job.environment =
-        [("PYTHONPATH", grounds.work.to_str().unwrap()), ("NODE_OPTIONS", "--require ./x.js"), ("KEPT", "value")]
-            .map(|(name, value)| (name.into(), value.into()))
-            .to_vec();
+    let quoted = format!("'{}/ssh' -x", grounds.work.display());
+    job.environment = [
+        ("PYTHONPATH", grounds.work.to_str().unwrap()),
+        ("NODE_OPTIONS", "--require ./x.js"),
+        ("GIT_SSH_COMMAND", quoted.as_str()),
+        ("KEPT", "value"),
+    ]
+    .map(|(name, value)| (name.into(), value.into()))
+    .to_vec();
     for placement in [Placement::Outside, Placement::Sandboxed] {
         let said = printed(spawner.start_talking(&job, placement, &grounds.work).unwrap()).await;
         let workspace = format!("STEERSMAN_WORKSPACE={}\n", grounds.work.display());

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use steersman_base::event::Envelope;
 use steersman_base::limits;
 use steersman_base::text::is_invisible;
+use steersman_session::fold::agents::Agents;
 use steersman_session::journal::SessionFiles;
 use steersman_tools::workspace::Workspace;
 use tempfile::TempDir;
@@ -116,6 +118,32 @@ fn a_journal_of_sixty_thousand_agents_in_a_chain_is_exported_and_replayed() {
     let (code, screen, said, _) = run(home, &["replay", &path, "--print"]);
     assert_eq!(code, 0, "{said}");
     assert!(screen.contains("begin"), "{screen}");
+}
+
+/// Returns how many sums are changed while so many agents are taken in that were each spawned by the one before it.
+fn work_of_nested(agents: usize) -> usize {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("nested.jsonl");
+    nested(&path, agents);
+    let mut known = Agents::default();
+    let (mut work, mut moment) = (0, None);
+    for line in fs::read_to_string(&path).unwrap().lines().skip(1) {
+        let mut envelope: Envelope = serde_json::from_str(line).unwrap();
+        // What time brings is bounded by itself.
+        envelope.at = *moment.get_or_insert(envelope.at);
+        known.apply(&envelope);
+        // An event changes the sums of its agent and of those above it.
+        work += known.path(known.place(&envelope.agent).unwrap()).len();
+    }
+    assert_eq!(known.nodes().len(), agents + 1);
+    work
+}
+
+#[test]
+fn twice_as_many_nested_agents_are_twice_the_work() {
+    let (few, many) = (work_of_nested(10_000), work_of_nested(20_000));
+    assert!(many <= few * 2 + few / 50, "{few} for 10,000, {many} for 20,000");
+    assert!(many <= 20_010 * (limits::AGENT_DEPTH + 2), "{many}");
 }
 
 // --- what is written for people

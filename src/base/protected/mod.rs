@@ -23,7 +23,7 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
-use self::names::{DEEP, DEPENDENCIES, GIT_DATA, GIT_HOOKS, PAIRS, PATTERNS, listed};
+use self::names::{DEEP, DEPENDENCIES, GIT_DATA, GIT_HOOKS, listed, listed_in, lists_in};
 use crate::text::is_invisible;
 
 pub use names::table;
@@ -250,9 +250,7 @@ impl ProtectedPlaces {
         };
         let is_first = |path: &Path| {
             let name = path.file_name().map(|name| fold(&name.to_string_lossy()));
-            name.is_some_and(|name| {
-                name == "hooks" || is_bare(&name) || PAIRS.iter().any(|(directory, ..)| *directory == name)
-            })
+            name.is_some_and(|name| name == "hooks" || is_bare(&name) || lists_in(&name))
         };
         ground(from) != ground(to) || [from, to].into_iter().any(|path| !self.is_free(path) && is_first(path))
     }
@@ -354,16 +352,10 @@ fn named(names: &[String], below: usize) -> Option<&'static str> {
     let is_whole = of_the_project(names, below).len() == names.len();
     let names = of_the_project(names, below);
     let paired = |pair: &[String]| match pair {
-        [directory, name] => {
-            let is_name = |wanted: &str| wanted == name || wanted.ends_with('.') && name.starts_with(wanted);
-            PAIRS.iter().find(|(at, wanted, _)| at == directory && is_name(wanted)).map(|(_, _, what)| *what)
-        }
+        [directory, name] => listed_in(Some(directory), name),
         _ => None,
     };
-    let patterned = |name: &String| {
-        let fits = |(start, end, _): &&(&str, &str, &str)| name.starts_with(start) && name.ends_with(end);
-        PATTERNS.iter().find(fits).map(|(_, _, what)| *what)
-    };
+    let patterned = |name: &String| listed_in(None, name);
     let listed = || names.iter().skip(below).find_map(|name| listed(name));
     // The first of two may be that of the writable directory itself.
     let paired = || names.windows(2).skip(below.saturating_sub(1)).find_map(paired);

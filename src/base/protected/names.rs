@@ -18,17 +18,21 @@ pub(super) const DEEP: &[(&str, &str)] = &[
     (".bzr", "Bazaar's own data"),
     (".jj", "Jujutsu's own data"),
     (".sl", "Sapling's own data"),
+    // Pijul, Configuration (hooks); Darcs, the manual (posthook in _darcs/prefs/defaults)
+    (".pijul", "Pijul's own data"),
+    ("_darcs", "Darcs's own data"),
     (".ssh", "a place of keys"),
     (".gnupg", "a place of keys"),
 ];
 
-/// Names of directories and files, at any depth below the workspace.
+/// Names of directories and files at any depth below the workspace: of one that lies in a directory of a certain name with that
+/// before a slash, and with a star for whatever is between how a name begins and ends.
 const NAMES: &[(&str, &[&str])] = &[
     (
         "a configuration of version control",
         // gitattributes(5), gitmodules(5), git-config(1), git-lfs-config(5), hgrc(5); gitlint, Configuration (extra-path);
         // lazygit, Config (customCommands)
-        &[".gitconfig .gitattributes .gitmodules .hgrc .lfsconfig .git-templates .gitlint .lazygit.yml"],
+        &[".gitconfig .gitattributes .gitmodules .hgrc .lfsconfig .git-templates .gitlint .lazygit.yml .config/git"],
     ),
     (
         "a Git hook or its configuration",
@@ -53,7 +57,7 @@ const NAMES: &[(&str, &[&str])] = &[
              lint-staged.config.cjs",
         ],
     ),
-    ("this program's own configuration", &[".steersman"]),
+    ("this program's own configuration", &[".steersman .config/steersman"]),
     (
         "a shell start file",
         &[
@@ -62,17 +66,19 @@ const NAMES: &[(&str, &[&str])] = &[
              .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc config.fish .oh-my-zsh .zsh .bash_completion",
             // startx(1), Xsession(5), pam_env(8)
             ".xinitrc .xprofile .xsession .xsessionrc .pam_environment",
+            // fish(1): its configuration directory, and what is loaded from it
+            ".config/fish fish/conf.d fish/functions",
         ],
     ),
     (
         "what a shell runs when it enters the directory",
         &[
             // direnv(1), direnv.toml(1)
-            ".envrc .direnvrc .direnv",
+            ".envrc .direnvrc .direnv .config/direnv",
             // autoenv and zsh-autoenv, each its README
             ".autoenv .autoenv.zsh .autoenv_leave.zsh .env.leave",
-            // mise, Configuration and Config Environments; asdf, Configuration
-            ".mise .rtx.toml .miserc.toml miserc.toml .tool-versions .asdfrc",
+            // mise, Configuration and Config Environments (one file for each of them); asdf, Configuration
+            ".mise .rtx.toml .miserc.toml miserc.toml .tool-versions .asdfrc .config/mise mise/config.toml mise.*toml .mise.*toml",
             // shadowenv, its README; Devbox, devbox.json; devenv, Files and variables
             ".shadowenv.d devbox.json devenv.nix devenv.yaml devenv.local.nix devenv.local.yaml",
         ],
@@ -102,6 +108,10 @@ const NAMES: &[(&str, &[&str])] = &[
             // instructions and About hooks; Devin, Knowledge; Tabnine, Guidelines; gptme, Configuration; Forge, forge.yaml
             ".zed .rules .junie .amazonq warp.md .warp .trae copilot-instructions.md .copilot .devin .tabnine \
              gptme.toml .gptme .forge forge.yaml .codebuddy .iflow .rovodev .zencoder .qodo",
+            // Claude Code, Plugins reference; Ruler, Mistral Vibe and Grok CLI, each its README
+            ".claude-plugin .ruler .vibe .grok grok.md",
+            // GitHub Copilot, Custom instructions, Custom agents, and Using hooks: shell commands of its agents
+            ".github/instructions .github/prompts .github/agents .github/chatmodes .github/skills .github/hooks",
         ],
     ),
     (
@@ -117,8 +127,14 @@ const NAMES: &[(&str, &[&str])] = &[
             // Gitpod, .gitpod.yml; Ona, Automations; Replit, App configuration; Firebase Studio, dev.nix; tmuxinator, its README;
             // tmuxp, Configuration
             ".gitpod.yml .gitpod.dockerfile .ona .replit replit.nix .idx .tmuxinator.yml .tmuxp.yaml .tmuxp.yml .tmuxp.json",
+            // StackBlitz, Project configuration (startCommand); CodeSandbox, Tasks; rust-analyzer, Configuration (overrideCommand)
+            ".stackblitzrc .codesandbox rust-analyzer.toml .rust-analyzer.toml",
             // tmux(1), screen(1)
             ".tmux.conf .screenrc",
+            // Neovim and Helix, Configuration
+            ".config/nvim .config/helix",
+            // Visual Studio Code, Workspaces; Sublime Text, Projects; IntelliJ IDEA, Run/debug configurations (Store as project file)
+            "*.code-workspace *.sublime-project *.sublime-workspace *.run.xml",
         ],
     ),
     (
@@ -148,6 +164,8 @@ const NAMES: &[(&str, &[&str])] = &[
             // Code (Tekton); TeamCity, Kotlin DSL; act, .actrc; CodeBuild, Cloud Build and Codemagic, build files
             "jenkinsfile appveyor.yml .appveyor.yml .build.yml .builds .semaphore .tekton .teamcity .actrc \
              buildspec.yml cloudbuild.yaml codemagic.yaml",
+            // GitHub Actions, Workflows; GitLab, CI/CD YAML; Gitea Actions; Forgejo Actions
+            ".github/workflows .github/actions .gitlab/ci .gitea/workflows .forgejo/workflows",
         ],
     ),
     (
@@ -168,54 +186,19 @@ const NAMES: &[(&str, &[&str])] = &[
             ".mvn init.gradle init.gradle.kts .bazelrc .bazeliskrc .bazelversion .buckconfig .buckconfig.local .jvmopts .sbtopts",
             // NuGet, nuget.config reference; MSBuild, Response files; Ansible, Configuration Settings; Terraform, CLI configuration
             "nuget.config directory.build.rsp msbuild.rsp ansible.cfg .terraformrc",
+            // Cargo, Configuration and Registry authentication; Gradle, The Gradle Wrapper; Bazelisk, its README (tools/bazel, and one
+            // for each system)
+            ".cargo/config .cargo/config.toml .cargo/credentials .cargo/credentials.toml gradle/wrapper .gradle/init.d \
+             .gradle/init.gradle tools/bazel tools/bazel.*",
         ],
     ),
+    // Autostart and Base Directory specifications; systemd.unit(5), environment.d(5); launchd.plist(5)
+    ("what starts when you log in", &[".config/autostart .config/systemd .config/environment.d library/launchagents"]),
 ];
 
 /// Directories in which a package manager unpacks what it installs: of what lies there only version control is protected,
 /// since many packages bring names of the table along, and what they bring runs as it is.
 pub(super) const DEPENDENCIES: [&str; 3] = ["node_modules", "site-packages", "dist-packages"];
-
-/// Names within a directory of this name, as (directory, name, what it is); a dot at the end stands for whatever follows.
-pub(super) const PAIRS: &[(&str, &str, &str)] = &[
-    (".github", "workflows", "what continuous integration runs"),
-    (".github", "actions", "what continuous integration runs"),
-    (".gitlab", "ci", "what continuous integration runs"),
-    (".gitea", "workflows", "what continuous integration runs"),
-    (".forgejo", "workflows", "what continuous integration runs"),
-    (".github", "instructions", "an agent's instructions or configuration"),
-    (".github", "prompts", "an agent's instructions or configuration"),
-    (".github", "agents", "an agent's instructions or configuration"),
-    (".github", "chatmodes", "an agent's instructions or configuration"),
-    (".github", "skills", "an agent's instructions or configuration"),
-    // GitHub Copilot, Using hooks: shell commands of its agents
-    (".github", "hooks", "an agent's instructions or configuration"),
-    (".cargo", "config", "a package manager's configuration, which can name programs or hold keys"),
-    (".cargo", "config.toml", "a package manager's configuration, which can name programs or hold keys"),
-    (".cargo", "credentials", "a package manager's configuration, which can name programs or hold keys"),
-    (".cargo", "credentials.toml", "a package manager's configuration, which can name programs or hold keys"),
-    (".config", "git", "a configuration of version control"),
-    (".config", "steersman", "this program's own configuration"),
-    (".config", "fish", "a shell start file"),
-    (".config", "nvim", "an editor's settings, which can run programs"),
-    (".config", "autostart", "what starts when you log in"),
-    (".config", "systemd", "what starts when you log in"),
-    (".config", "environment.d", "what starts when you log in"),
-    ("fish", "conf.d", "a shell start file"),
-    ("fish", "functions", "a shell start file"),
-    ("library", "launchagents", "what starts when you log in"),
-    // Gradle, The Gradle Wrapper; Bazelisk, its README (tools/bazel, and one for each system)
-    ("gradle", "wrapper", "a package manager's configuration, which can name programs or hold keys"),
-    (".gradle", "init.d", "a package manager's configuration, which can name programs or hold keys"),
-    (".gradle", "init.gradle", "a package manager's configuration, which can name programs or hold keys"),
-    ("tools", "bazel", "a package manager's configuration, which can name programs or hold keys"),
-    ("tools", "bazel.", "a package manager's configuration, which can name programs or hold keys"),
-    (".config", "mise", "what a shell runs when it enters the directory"),
-    (".config", "helix", "an editor's settings, which can run programs"),
-    (".config", "direnv", "what a shell runs when it enters the directory"),
-    // mise, Configuration
-    ("mise", "config.toml", "what a shell runs when it enters the directory"),
-];
 
 /// Hooks of a repository without a `.git`, such as a bare one.
 pub(super) const GIT_HOOKS: &str = "\
@@ -223,43 +206,61 @@ pub(super) const GIT_HOOKS: &str = "\
     post-rewrite post-update pre-applypatch pre-auto-gc pre-commit pre-merge-commit pre-push pre-rebase \
     pre-receive prepare-commit-msg proc-receive push-to-checkout reference-transaction sendemail-validate update";
 
-/// How names begin and end that stand for something, whatever is between.
-pub(super) const PATTERNS: &[(&str, &str, &str)] = &[
-    // Visual Studio Code, Workspaces; Sublime Text, Projects; IntelliJ IDEA, Run/debug configurations (Store as project file)
-    ("", ".code-workspace", "an editor's settings, which can run programs"),
-    ("", ".sublime-project", "an editor's settings, which can run programs"),
-    ("", ".sublime-workspace", "an editor's settings, which can run programs"),
-    ("", ".run.xml", "an editor's settings, which can run programs"),
-    // mise, Config Environments: one for each of them
-    ("mise.", "toml", "what a shell runs when it enters the directory"),
-    (".mise.", "toml", "what a shell runs when it enters the directory"),
-];
+/// An entry of the table.
+struct Entry {
+    /// The name of the directory that it must be in.
+    directory: Option<&'static str>,
+    /// How the name begins and ends; the whole name where nothing is left open.
+    start: &'static str,
+    end: Option<&'static str>,
+    what: &'static str,
+}
 
-static LISTED: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-    let split = |(what, lists): &(&'static str, &'static [&'static str])| {
-        let what = *what;
-        lists.iter().flat_map(|list| list.split_ascii_whitespace()).map(move |name| (name, what)).collect::<Vec<_>>()
+impl Entry {
+    fn fits(&self, name: &str) -> bool {
+        match self.end {
+            Some(end) => name.starts_with(self.start) && name.ends_with(end),
+            None => name == self.start,
+        }
+    }
+}
+
+/// The names that stand alone, by themselves, and all other entries.
+static TABLE: LazyLock<(HashMap<&str, &str>, Vec<Entry>)> = LazyLock::new(|| {
+    let split = |(what, listed): (&'static str, &'static str)| {
+        let (directory, name) = listed.split_once('/').map_or((None, listed), |(at, name)| (Some(at), name));
+        let (start, end) = name.split_once('*').map_or((name, None), |(start, end)| (start, Some(end)));
+        Entry { directory, start, end, what }
     };
-    NAMES.iter().flat_map(split).collect()
+    let (alone, others): (Vec<_>, Vec<_>) = entries().partition(|(_, listed)| !listed.contains(['/', '*']));
+    (alone.into_iter().map(|(what, name)| (name, what)).collect(), others.into_iter().map(split).collect())
 });
+
+fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let names = |lists: &'static [&'static str]| lists.iter().flat_map(|list| list.split_ascii_whitespace());
+    NAMES.iter().flat_map(move |(what, lists)| names(lists).map(move |name| (*what, name)))
+}
 
 /// Returns what a name stands for at any depth below the workspace.
 pub(super) fn listed(name: &str) -> Option<&'static str> {
-    LISTED.get(name).copied()
+    TABLE.0.get(name).copied()
+}
+
+/// Returns what a name stands for in a directory of this name; `None` for the directory where that may be any.
+pub(super) fn listed_in(directory: Option<&str>, name: &str) -> Option<&'static str> {
+    TABLE.1.iter().find(|entry| entry.directory == directory && entry.fits(name)).map(|entry| entry.what)
+}
+
+/// Tells whether something is listed by its name in a directory of this name.
+pub(super) fn lists_in(directory: &str) -> bool {
+    TABLE.1.iter().any(|entry| entry.directory == Some(directory))
 }
 
 /// Returns what the table protects, each with its names, as the manual lists them.
-pub fn table() -> Vec<(&'static str, Vec<String>)> {
-    let deep = DEEP.iter().map(|(name, what)| (*what, (*name).to_owned()));
-    let listed = NAMES.iter().flat_map(|(what, lists)| {
-        lists.iter().flat_map(|list| list.split_ascii_whitespace()).map(|name| (*what, name.to_owned()))
-    });
-    let paired = PAIRS.iter().map(|(directory, name, what)| {
-        (*what, format!("{directory}/{name}{}", if name.ends_with('.') { "*" } else { "" }))
-    });
-    let patterned = PATTERNS.iter().map(|(start, end, what)| (*what, format!("{start}*{end}")));
-    let mut table: Vec<(&str, Vec<String>)> = Vec::new();
-    for (what, name) in deep.chain(listed).chain(paired).chain(patterned) {
+pub fn table() -> Vec<(&'static str, Vec<&'static str>)> {
+    let deep = DEEP.iter().map(|(name, what)| (*what, *name));
+    let mut table: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (what, name) in deep.chain(entries()) {
         match table.iter_mut().find(|(known, _)| *known == what) {
             Some((_, names)) => names.push(name),
             None => table.push((what, vec![name])),

@@ -201,8 +201,7 @@ fn first_line(file: &Path) -> String {
 /// Looks at an argument, and at each word in it that could be a path: a script, the value of an option, a line for a shell.
 fn check_words(argument: &OsStr, directory: &Path, writable: &[PathBuf]) -> Result<(), OutsideError> {
     let text = argument.to_string_lossy();
-    let parts = text.split(|c: char| c.is_whitespace() || "=,:;|&()<>`\"'".contains(c));
-    for part in std::iter::once(&*text).chain(parts).filter(|part| !part.is_empty()) {
+    for part in std::iter::once(&*text).chain(parts(&text)) {
         let path = directory.join(part);
         // A relative one leads nowhere from another directory, but the user is to hear of it.
         let is_there = if Path::new(part).is_absolute() { path.exists() } else { part.contains('/') && path.is_file() };
@@ -217,8 +216,13 @@ fn check_words(argument: &OsStr, directory: &Path, writable: &[PathBuf]) -> Resu
 fn leads_there(name: &OsStr, value: &OsStr, writable: &[PathBuf]) -> bool {
     let is_loader = LOADERS.iter().any(|loader| name == *loader);
     let value = value.to_string_lossy();
-    value.split(|c: char| c.is_whitespace() || "=,:;".contains(c)).any(|part| {
+    parts(&value).any(|part| {
         let path = Path::new(part);
         if path.is_absolute() { passes_through(path, writable) } else { is_loader && part.contains(['/', '.']) }
     })
+}
+
+/// Splits a text into what could be a path in it.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || "=,:;|&()<>`\"'".contains(c)).filter(|part| !part.is_empty())
 }

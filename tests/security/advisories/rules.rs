@@ -108,6 +108,14 @@ fn no_number_of_commands_in_one_line_hides_the_last_one() {
 const FLAGS: &[(&str, &str)] = &[
     ("git log *", "git log --output=made"),
     ("git log *", "git log -p --ext-diff"),
+    ("git log *", "git log --format=%GK"),
+    ("git log *", "git log --help"),
+    ("git show *", "git show --textconv"),
+    ("git cat-file *", "git cat-file --filters HEAD:README"),
+    ("git add *", "git add --edit"),
+    ("git branch *", "git branch --edit-description"),
+    ("git remote *", "git remote add x 'ext::sh -c touch% made'"),
+    ("git stash *", "git stash"),
     ("git diff *", "git diff --no-index --output=made /dev/null README"),
     ("git grep *", "git grep -O./made x"),
     ("git grep *", "git grep --open-files-in-pager=./made x"),
@@ -141,6 +149,13 @@ const FLAGS: &[(&str, &str)] = &[
     ("python3 *", "python3 -c 'open(\"made\", \"w\")'"),
     ("node *", "node --eval 'x'"),
     ("cargo *", "cargo --config build.rustc-wrapper='./made' build"),
+    ("cargo *", "cargo build --artifact-dir made -Zunstable-options"),
+    ("npm *", "npm test --script-shell=./made"),
+    ("go *", "go test -exec ./made"),
+    ("pytest *", "pytest -p made"),
+    ("uniq *", "uniq README made"),
+    ("xxd *", "xxd README made"),
+    ("file *", "file -C -m made"),
 ];
 
 #[test]

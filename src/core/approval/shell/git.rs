@@ -12,8 +12,7 @@ const LOOKING: &str = "\
     show show-branch show-ref stage status var version whatchanged";
 
 /// Long options that run a program, write a file or open an editor; also in their shortened spellings.
-const LONG: &str =
-    "ext-diff textconv output output-directory open-files-in-pager upload-pack exec show-signature filters paginate";
+const LONG: &str = "ext-diff textconv output output-directory open-files-in-pager upload-pack exec show-signature filters paginate help";
 
 /// As [`LONG`], of `git add`.
 const LONG_OF_ADD: &str = "interactive patch edit chmod";
@@ -68,9 +67,14 @@ pub(super) fn runs_code(words: &[String]) -> bool {
     }
     match command.as_str() {
         "add" | "stage" => has_long(rest, LONG_OF_ADD) || has_short(rest, "pie"),
-        command if lists(LOOKING, command) => has_long(rest, LONG) || has_short(rest, "O"),
+        command if lists(LOOKING, command) => has_long(rest, LONG) || has_short(rest, "O") || checks_signatures(rest),
         _ => true,
     }
+}
+
+/// Tells whether a format shows who signed, which the program for signatures is run to find out.
+pub(super) fn checks_signatures(words: &[String]) -> bool {
+    words.iter().any(|word| word.contains("%G") || word.contains("(signature"))
 }
 
 /// Tells whether a sub-command looks, or stages.

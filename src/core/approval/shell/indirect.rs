@@ -53,7 +53,7 @@ const GIT: &str = "\
 
 /// Long options of those that run a program.
 const GIT_LONG: &str = "exec upload-pack receive-pack config config-env template ext-diff textconv interactive strategy \
-    open-files-in-pager output gpg-sign edit";
+    open-files-in-pager output gpg-sign edit help";
 
 /// Returns why a command may run a program that its words do not name.
 pub(super) fn runs_others(command: &Command) -> Option<&'static str> {
@@ -113,6 +113,7 @@ fn is_plain_use(name: &str, words: &[String]) -> bool {
         "git" => words.split_first().is_some_and(|(command, rest)| {
             let runs = has_long(rest, GIT_LONG)
                 || has_short(rest, if command == "rebase" { "xisOS" } else { "OS" })
+                || git::checks_signatures(rest)
                 || rest.iter().any(|word| word.contains("::"));
             (lists(GIT, command) || git::looks(command)) && !runs
         }),
