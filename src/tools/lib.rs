@@ -11,7 +11,7 @@
 //! - `read`, `grep`, `glob`, `calculator`: `read.rs`, `grep.rs`, `glob.rs`, `calculator/mod.rs`; tests:
 //!   `read.rs`, `grep.rs`, `glob.rs`, `calculator.rs`
 //! - `write` and `edit`: asked with the whole change, on what was read: `write.rs`, `edit/mod.rs`, `change.rs`,
-//!   `src/tools/workspace/seen.rs`; tests: `write.rs`, `edit.rs`
+//!   `src/tools/workspace/files.rs`; tests: `write.rs`, `edit.rs`
 //! - files that are no ordinary text: `kind.rs`, `walk.rs`; tests: `odd_files.rs`
 //! - `git_clone`: what git is told, what it may ask: `git_clone.rs`, `checkout.rs`; tests: `git_clone/mod.rs`
 //! - `plan`: the steps of an agent's work, shared with the user: `plan.rs`, `src/base/plan/mod.rs`, `src/core/control/plans.rs`;

@@ -9,7 +9,7 @@
 //!   `tests/pty/approvals.rs`
 //! - approvals: the desk, its questions and answers, the mode: `approvals/mod.rs`; tests:
 //!   `tests/agent/approvals.rs`
-//! - private data and strangers' text in one agent: `taint.rs`, `src/agent/batch.rs`; tests: `tests/agent/taint.rs`
+//! - private data and strangers' text in one agent: `policy.rs`, `src/agent/batch.rs`; tests: `tests/agent/taint.rs`
 //! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`, `address.rs`; tests:
 //!   `rules/mod.rs`, `rules/patterns.rs`, `rules/addresses.rs`
 
@@ -22,12 +22,11 @@ mod policy;
 mod request;
 mod rules;
 mod shell;
-mod taint;
 
 pub use approvals::{Approvals, Approved, CallPermission, CallPermit, Proposal};
 pub use grant::Grant;
 pub use kept::{KeptRule, RuleReach, RuleStore};
-pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Verdict, only_reads};
+pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Taint, Verdict, only_reads};
 pub use request::{ApprovalRecord, FormAnswer, PlainAnswer, PlanAnswer, Refusal, Unanswered};
 pub use rules::{RuleError, Rules, right_form};
 pub use shell::{Shape, outside_arguments, steers};
@@ -36,4 +35,3 @@ pub use steersman_base::protocol::{
     Act, Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, CloneAct, CommandAct, Content, CustomAct,
     FetchAct, FormField, InputAct, OfferedRule, SearchAct, ServerToolAct, UseAct, WriteAct,
 };
-pub use taint::Taint;

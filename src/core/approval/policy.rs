@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::approval::rules::{JudgedAct, Pattern, is_within};
 use crate::approval::shell::runners::{Reach, keeps_files, name_of, only_looks, reach};
 use crate::approval::shell::{Commands, Shape, commands, plain_words};
-use crate::approval::{Act, Grant, Mode, Rules, Sandboxed, Taint};
+use crate::approval::{Act, Grant, Mode, Rules, Sandboxed};
 use steersman_base::limits;
 use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
 use steersman_base::text::visible_line;
@@ -70,6 +70,32 @@ pub enum MainWeb {
     AsAny,
     /// Each is asked about.
     Asked,
+}
+
+/// What an agent has seen so far: private data, untrusted content, or both (fault S10). The desk keeps it per agent; tools say
+/// what their results bring. An agent that holds both can be made to send the one by the other, so whatever sends is asked about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Taint {
+    /// Files of the user, or what commands said about them.
+    pub private: bool,
+    /// Text that strangers wrote.
+    pub untrusted: bool,
+}
+
+impl Taint {
+    /// Holds nothing.
+    pub const NONE: Self = Self { private: false, untrusted: false };
+
+    /// Returns both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { private: self.private || other.private, untrusted: self.untrusted || other.untrusted }
+    }
+
+    /// Tells whether private data could be sent on behalf of a stranger.
+    pub fn is_both(self) -> bool {
+        self.private && self.untrusted
+    }
 }
 
 /// The files that searches leave out, because a rule denies reading them or wants a question first.

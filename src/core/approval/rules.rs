@@ -159,13 +159,13 @@ impl Rules {
     /// Returns the rules by which a search leaves out what it finds. Those that ask about its start were answered.
     pub(super) fn hiding(&self, start: &Path, root: Option<&Path>) -> Vec<Pattern> {
         let ask = self.ask.iter().filter(|rule| !rule.pattern.hides(start, root));
-        let rules = self.deny.iter().chain(ask).filter(|rule| rule.tool.is_some_and(|tool| is_like(tool, "read")));
+        let rules = self.deny.iter().chain(ask).filter(|rule| rule.is_about_reading());
         rules.map(|rule| rule.pattern.clone()).filter(|pattern| matches!(pattern, Pattern::Path { .. })).collect()
     }
 
     /// Returns which files deny rules keep from being read.
     pub fn unreadable(&self, root: Option<&Path>) -> HiddenFiles {
-        let rules = self.deny.iter().filter(|rule| rule.tool.is_some_and(|tool| is_like(tool, "read")));
+        let rules = self.deny.iter().filter(|rule| rule.is_about_reading());
         let patterns = rules.map(|rule| rule.pattern.clone()).filter(|pattern| matches!(pattern, Pattern::Path { .. }));
         HiddenFiles::new(patterns.collect(), root)
     }
@@ -173,11 +173,7 @@ impl Rules {
     /// Returns the deny rule that keeps one of these files from being read.
     pub(super) fn denies_reading(&self, paths: &[PathBuf], root: Option<&Path>) -> Option<&str> {
         let is_about = |rule: &&Rule| paths.iter().any(|path| rule.pattern.hides(path, root));
-        self.deny
-            .iter()
-            .filter(|rule| rule.tool.is_some_and(|tool| is_like(tool, "read")))
-            .find(is_about)
-            .map(Rule::text)
+        self.deny.iter().filter(|rule| rule.is_about_reading()).find(is_about).map(Rule::text)
     }
 
     /// Tells whether commands are denied or asked about by rules, so that one which cannot be read must be asked about.
@@ -281,6 +277,10 @@ impl Rule {
 
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    fn is_about_reading(&self) -> bool {
+        self.tool.is_some_and(|tool| is_like(tool, "read"))
     }
 
     /// Tells whether it covers one known program with these first words, one host, or one tool of a server, and nothing else.

@@ -3,17 +3,19 @@
 //! Everything goes through the open directories of the workspace, so that no swap of a directory for a link after the
 //! check leads outside. Every failure is one sentence for the model, and leaves the file as it was.
 
+use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::workspace::atomic::{self, FileSnapshot, Names, WriteError};
 use crate::workspace::beneath::Beneath;
-use crate::workspace::changes::{Undoable, Written};
-use crate::workspace::{Bounds, Entry, EntryKind, SeenState, Workspace};
+use crate::workspace::changes::{Hash, Undoable, Written, hash};
+use crate::workspace::{Bounds, Entry, EntryKind, Workspace};
 use steersman_base::limits;
+use steersman_base::sync::lock;
 
 impl Workspace {
     /// Opens a regular file under its real path; anything else is refused, and nothing can block the opening.
@@ -150,6 +152,56 @@ impl Workspace {
             }
             (WriteError::Io(error), Some(_)) => format!("{shown} was not written and is as it was: {error}"),
             (WriteError::Io(error), None) => format!("{shown} was not created: {error}"),
+        }
+    }
+}
+
+/// The hashes of the contents of files that the model has seen in this session, the latest ones up to a limit. Only the content
+/// counts: a new time stamp on the same bytes changes nothing, and other bytes under the old time stamp do.
+#[derive(Debug, Default)]
+pub(super) struct SeenContents {
+    inner: Mutex<SeenHashes>,
+}
+
+#[derive(Debug, Default)]
+struct SeenHashes {
+    files: HashMap<PathBuf, (u64, Hash)>,
+    count: u64,
+}
+
+/// Whether the model has seen the current content of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SeenState {
+    /// The model has not looked at it.
+    Unread,
+    /// Its content differs from what the model saw.
+    Changed,
+    /// It is as the model saw it.
+    Known,
+}
+
+impl SeenContents {
+    /// Remembers what a file holds.
+    pub(super) fn note(&self, path: &Path, content: &[u8]) {
+        let hash = hash(content);
+        let mut inner = lock(&self.inner);
+        inner.count += 1;
+        let count = inner.count;
+        inner.files.insert(path.to_owned(), (count, hash));
+        if inner.files.len() > limits::SEEN_FILES {
+            let oldest = inner.files.iter().min_by_key(|(_, (count, _))| *count).map(|(path, _)| path.clone());
+            if let Some(oldest) = oldest {
+                inner.files.remove(&oldest);
+            }
+        }
+    }
+
+    /// Compares what a file holds with what was remembered.
+    pub(super) fn seen_state(&self, path: &Path, content: &[u8]) -> SeenState {
+        match lock(&self.inner).files.get(path) {
+            None => SeenState::Unread,
+            Some((_, seen)) if *seen == hash(content) => SeenState::Known,
+            Some(_) => SeenState::Changed,
         }
     }
 }

@@ -87,20 +87,9 @@ pub fn feed(program: &OutsideCommand, text: &str, patience: Duration) -> io::Res
         Some(mut pipe) => pipe.write_all(&bytes),
         None => Ok(()),
     })?;
-    let until = Instant::now() + patience;
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if Instant::now() >= until {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        thread::sleep(LOOK);
-    };
+    let ended = wait(child, Instant::now() + patience)?;
     let written = writing.join().unwrap_or(Ok(()));
-    ended_well(status).and(written)
+    ended_well(ended).and(written)
 }
 
 /// Starts a program and returns what it prints, not longer than `most` bytes; waits for its end, not longer than `patience`.
@@ -130,9 +119,14 @@ pub fn collect(program: &OutsideCommand, most: u64, patience: Duration) -> io::R
             return ended.and(Err(io::ErrorKind::FileTooLarge.into()));
         }
     };
+    ended_well(wait(child, until)?).map(|()| bytes)
+}
+
+/// Waits for the end of a program, and ends it at this moment.
+fn wait(mut child: std::process::Child, until: Instant) -> io::Result<ExitStatus> {
     loop {
         if let Some(status) = child.try_wait()? {
-            return ended_well(status).map(|()| bytes);
+            return Ok(status);
         }
         if Instant::now() >= until {
             let _ = child.kill();

@@ -1,4 +1,4 @@
-//! The files that the settings of git name: directories of hooks, files that are included, programs. Commands do not change
+//! What git runs of a working tree: an operation that was stopped, and the files that its settings name: directories of hooks, files that are included, programs. Commands do not change
 //! them, as they do not change the settings themselves.
 //!
 //! Asked for each command, since the user may change the settings meanwhile. Reads too much rather than too little: what
@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::workspace::git_operation::git_directory;
 use crate::workspace::read_head;
 use steersman_base::limits;
 use steersman_base::paths::without_dots;
+use steersman_base::text::visible_line;
 
 /// Settings whose whole value is a path, and what is in a directory there runs.
 const PATHS: [&str; 4] = ["core.attributesfile", "core.hookspath", "include.path", "init.templatedir"];
@@ -86,6 +86,51 @@ fn line(file: &Path) -> Option<String> {
 /// Returns a path without `.` and `..`, and without the links that are there now.
 fn plain(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| without_dots(path))
+}
+
+/// The files of a repository that say how an operation goes on.
+const STEPS: [&str; 5] = [
+    "rebase-merge/git-rebase-todo",
+    "rebase-merge/strategy",
+    "rebase-apply/strategy",
+    "sequencer/todo",
+    "sequencer/opts",
+];
+
+/// The stopped operations of the repository at some directories, as they are at one moment: git itself writes what a rebase, a
+/// cherry-pick or a revert does next, so that no sandbox can close it; a line there may run a command, or name a program that
+/// merges. Asked by the tools that run commands, before and behind one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GitOperations(Vec<(PathBuf, Vec<u8>)>);
+
+impl GitOperations {
+    /// Looks at directories. Blocks.
+    pub fn of(roots: &[PathBuf]) -> Self {
+        let files = roots.iter().map(|root| git_directory(root)).flat_map(|git| STEPS.map(|name| git.join(name)));
+        let read = |file: PathBuf| Some((read_head(&file, limits::GIT_SETTINGS_BYTES).ok()?.bytes, file));
+        Self(files.filter_map(read).map(|(bytes, file)| (file, bytes)).collect())
+    }
+
+    /// Returns what there is to say when an operation can be continued now that could not, or not so, before.
+    pub fn new_since(&self, before: &Self) -> Option<String> {
+        let (file, _) = self.0.iter().find(|found| !before.0.contains(found))?;
+        Some(format!(
+            "[an operation of git was stopped here: --continue does what {} says, which may be to run commands; the user \
+             should read it first]",
+            visible_line(&file.to_string_lossy())
+        ))
+    }
+}
+
+/// Returns where git keeps the repository of a working tree.
+fn git_directory(tree: &Path) -> PathBuf {
+    let git = tree.join(".git");
+    let head = read_head(&git, limits::GIT_SETTINGS_BYTES).ok();
+    let named = head.and_then(|head| String::from_utf8(head.bytes).ok());
+    match named.as_deref().and_then(|text| text.strip_prefix("gitdir:")) {
+        Some(named) => tree.join(named.trim()),
+        None => git,
+    }
 }
 
 #[cfg(test)]

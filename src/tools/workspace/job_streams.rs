@@ -59,14 +59,12 @@ pub(super) struct JobStreams {
 impl JobStreams {
     /// Makes the pipes; returns the host's ends, and those of the job.
     pub(super) fn pair() -> io::Result<(JobInput, JobErrors, Self)> {
-        let (input, to_job) = io::pipe()?;
+        let (to_job, streams) = Self::input()?;
         let (from_job, errors) = io::pipe()?;
-        let (to_job, from_job) = (OwnedFd::from(to_job), OwnedFd::from(from_job));
-        for end in [&to_job, &from_job] {
-            rustix::io::ioctl_fionbio(end, true)?;
-        }
-        let streams = Self { input: input.into(), errors: Some(errors.into()) };
-        Ok((JobInput::from_owned_fd_unchecked(to_job)?, JobErrors::from_owned_fd_unchecked(from_job)?, streams))
+        let from_job = OwnedFd::from(from_job);
+        rustix::io::ioctl_fionbio(&from_job, true)?;
+        let streams = Self { errors: Some(errors.into()), ..streams };
+        Ok((to_job, JobErrors::from_owned_fd_unchecked(from_job)?, streams))
     }
 
     /// Makes the pipe of an input; returns the host's end, and that of the job.

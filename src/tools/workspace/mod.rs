@@ -23,8 +23,7 @@
 //! - the scripts that are trusted with what names them, and the copies from which they run: `script.rs`,
 //!   `private_copy.rs`; tests: `tests/program/hooks/pinned.rs`, `tests/program/mcp/project.rs`
 //! - the files that changed while a command ran: `touched.rs`; tests: `touched.rs`, `tests/program/headless/files.rs`
-//! - what git runs of a working tree: a stopped operation, what its settings name: `git_operation.rs`,
-//!   `git_settings.rs`; tests: `sandbox/protected.rs`
+//! - what git runs of a working tree: a stopped operation, what its settings name: `git_settings.rs`; tests: `sandbox/protected.rs`
 //! - a diff as git writes it: `diff.rs`; tests: `diff.rs`
 
 mod atomic;
@@ -36,7 +35,6 @@ mod diff;
 mod environment;
 mod files;
 pub mod foreground;
-mod git_operation;
 mod git_settings;
 mod guard;
 mod ignore_rules;
@@ -51,7 +49,6 @@ pub mod programs;
 mod project;
 pub mod sandbox;
 mod script;
-mod seen;
 mod spawner;
 mod touched;
 mod walk;
@@ -63,7 +60,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::workspace::beneath::Beneath;
-use crate::workspace::seen::SeenContents;
+use crate::workspace::files::SeenContents;
 use steersman_base::limits;
 use steersman_base::text::{composed, visible_line};
 
@@ -71,7 +68,8 @@ pub use atomic::{FileSnapshot, Names};
 pub use changes::{Changes, Undoable};
 pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
-pub use git_operation::GitOperations;
+pub use files::SeenState;
+pub use git_settings::GitOperations;
 pub use guard::run_hidden;
 pub use job::{Confinement, Ended, Failure, Job, Network, Placement, signal_name};
 pub use job_streams::{JobErrors, JobInput, Streams};
@@ -82,7 +80,6 @@ pub use private_copy::{Beside, PrivateCopy};
 pub use project::{directories_up_to, is_shared, project_root};
 pub use sandbox::Sandbox;
 pub use script::{NamedFiles, Script, replace_parts};
-pub use seen::SeenState;
 pub use spawner::{GUARD, Running, Spawner, TalkingJob};
 pub use steersman_base::protocol::{Undo, UndoneFile};
 pub use steersman_base::regular_file::read_head;

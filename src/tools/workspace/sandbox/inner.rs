@@ -14,7 +14,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new
 use crate::workspace::sandbox::landlock::{self, UnixSockets};
 use crate::workspace::sandbox::mounts::Mount;
 use crate::workspace::sandbox::namespaces::{self, Side};
-use crate::workspace::sandbox::{SandboxResources, expected_mount, init, seccomp, supervisor};
+use crate::workspace::sandbox::{SandboxResources, init, listed_mount, seccomp, supervisor};
 use crate::workspace::{Job, Network};
 use steersman_base::protected::ProtectedPlaces;
 
@@ -191,7 +191,7 @@ pub(super) enum StartError {
 fn confine(order: &InnerArguments) -> Result<Vec<i32>, String> {
     let describe = |error: rustix::io::Errno| error.to_string();
     set_no_new_privs(true).map_err(describe)?;
-    expected_mount::check(&order.expected)?;
+    listed_mount::check(&order.expected)?;
     if let Stage::First(user, group) = order.place {
         let cwd = order.cwd.as_deref().ok_or("a working directory is missing")?;
         init::prepare(&order.mounts, cwd, order.network, (user, group))?;

@@ -1,11 +1,15 @@
-//! The mounts of this process's namespace, as the kernel lists them.
+//! The mounts of this process's namespace, as the kernel lists them, and the check that each is the one that was asked for.
 
-use std::fs;
+use std::ffi::OsString;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, StatVfsMountFlags};
 use rustix::io::Errno;
+
+use crate::workspace::beneath::Beneath;
+use crate::workspace::sandbox::mounts::Mount;
 
 const STEP: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
@@ -18,7 +22,7 @@ pub(super) struct ListedMount {
 
 impl ListedMount {
     /// Returns all mounts of this process's namespace that can be reached from its root.
-    pub(super) fn all() -> std::io::Result<Vec<Self>> {
+    pub(super) fn all() -> io::Result<Vec<Self>> {
         let text = fs::read("/proc/self/mountinfo")?;
         Ok(text.split(|byte| *byte == b'\n').filter_map(Self::read).collect())
     }
@@ -31,7 +35,7 @@ impl ListedMount {
         let (id, parent) = (number()?, number()?);
         let path = unescape(fields.nth(2)?);
         // Nobody gets to one whose place was removed.
-        (!path.ends_with(b"//deleted")).then(|| Self { id, parent, path: std::ffi::OsString::from_vec(path).into() })
+        (!path.ends_with(b"//deleted")).then(|| Self { id, parent, path: OsString::from_vec(path).into() })
     }
 
     /// Opens its root; an error when something else is at its path, as when another mount lies over it or a command has
@@ -81,6 +85,105 @@ fn unescape(field: &[u8]) -> Vec<u8> {
         rest = after.get(if code.is_some() { 3 } else { 0 }..).unwrap_or_default();
     }
     bytes
+}
+
+/// A mount that must be in bubblewrap's view. That mounts by path, and a command that runs beside can swap a directory for a link
+/// between two steps; so what is meant is named by its device and inode before bubblewrap starts, and compared before the job runs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ExpectedMount {
+    at: PathBuf,
+    content: Content,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// A file or directory of the machine, by its device and inode.
+    OfMachine { device: u64, inode: u64, is_writable: bool },
+    /// An empty file system in memory.
+    Empty,
+    /// Something that was not there, or only behind a link, when it was looked for: it is never right.
+    Nothing,
+}
+
+impl ExpectedMount {
+    /// Returns what a list of mounts, none of which covers another, leads to.
+    pub(super) fn of(mounts: &[Mount]) -> Vec<Self> {
+        let expected = |mount: &Mount| {
+            let content = match mount {
+                Mount::ReadOnly(from, _) => Content::of_machine(from, false),
+                Mount::Writable(from, _) => Content::of_machine(from, true),
+                Mount::Empty(_) => Content::Empty,
+                Mount::Link(..) | Mount::Processes(_) | Mount::Devices(_) | Mount::Closed(_) => return None,
+            };
+            Some(Self { at: mount.at().to_owned(), content })
+        };
+        mounts.iter().filter_map(expected).collect()
+    }
+
+    /// Returns it as arguments of the hidden sub-command.
+    pub(super) fn arguments(&self) -> [OsString; 3] {
+        let content = match self.content {
+            Content::OfMachine { device, inode, is_writable: false } => format!("{device}:{inode}:ro"),
+            Content::OfMachine { device, inode, is_writable: true } => format!("{device}:{inode}:rw"),
+            Content::Empty => "empty".to_owned(),
+            Content::Nothing => "nothing".to_owned(),
+        };
+        ["--expect".into(), content.into(), self.at.clone().into()]
+    }
+
+    /// Reads back what follows the flag.
+    fn read((content, at): &(OsString, PathBuf)) -> Option<Self> {
+        let content = match content.to_str()?.split(':').collect::<Vec<_>>()[..] {
+            ["empty"] => Content::Empty,
+            [device, inode, access @ ("ro" | "rw")] => Content::OfMachine {
+                device: device.parse().ok()?,
+                inode: inode.parse().ok()?,
+                is_writable: access == "rw",
+            },
+            _ => return None,
+        };
+        Some(Self { at: at.clone(), content })
+    }
+
+    fn is_there(&self, listed: &[ListedMount]) -> io::Result<bool> {
+        let opened = open(&self.at)?;
+        let is_mounted = listed.iter().any(|mount| mount.path == self.at && mount.holds(&opened));
+        Ok(is_mounted
+            && match self.content {
+                Content::Nothing => false,
+                Content::Empty => rustix::fs::fstatfs(&opened)?.f_type == libc::TMPFS_MAGIC,
+                Content::OfMachine { device, inode, is_writable } => {
+                    let found = rustix::fs::fstat(&opened)?;
+                    let is_closed = rustix::fs::fstatvfs(&opened)?.f_flag.contains(StatVfsMountFlags::RDONLY);
+                    (found.st_dev, found.st_ino) == (device, inode) && (is_writable || is_closed)
+                }
+            })
+    }
+}
+
+/// Checks that every mount is there that the arguments of the sub-command name.
+///
+/// # Errors
+/// One sentence; nothing may run then.
+pub(super) fn check(arguments: &[(OsString, PathBuf)]) -> Result<(), String> {
+    let listed = ListedMount::all().map_err(|error| format!("the list of mounts: {error}"))?;
+    let is_there = |mount: &ExpectedMount| mount.is_there(&listed).unwrap_or(false);
+    let wrong = arguments.iter().find(|argument| !ExpectedMount::read(argument).is_some_and(|mount| is_there(&mount)));
+    wrong.map_or(Ok(()), |(_, at)| Err(format!("{}: something else is in its place", at.display())))
+}
+
+impl Content {
+    fn of_machine(path: &Path, is_writable: bool) -> Self {
+        let found = open(path).and_then(|opened| Ok(rustix::fs::fstat(&opened)?));
+        found.map_or(Self::Nothing, |found| Self::OfMachine { device: found.st_dev, inode: found.st_ino, is_writable })
+    }
+}
+
+/// Opens what is at a path, without following any link on the way.
+fn open(path: &Path) -> io::Result<OwnedFd> {
+    let relative = path.strip_prefix("/").map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let place = Beneath::open(Path::new("/"))?.place(relative)?;
+    Ok(rustix::fs::openat(&place.dir, &*place.name, STEP, Mode::empty())?)
 }
 
 #[cfg(test)]

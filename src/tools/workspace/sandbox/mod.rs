@@ -19,15 +19,13 @@
 //! # Where things are
 //!
 //! - the sandbox of commands: namespaces, bubblewrap, Landlock, what each closes: `mod.rs`, `mounts.rs`,
-//!   `namespaces.rs`, `view.rs`, `expected_mount.rs`, `landlock.rs`, `seccomp.rs`, `places.rs`; tests:
+//!   `namespaces.rs`, `view.rs`, `listed_mount.rs`, `landlock.rs`, `seccomp.rs`, `places.rs`; tests:
 //!   `sandbox/mod.rs`, `tests/fixtures/sandbox_probes.py`
 //! - the supervisor of a job, which writes names in its place: `supervisor/`, `seccomp_notify/`; tests: `sandbox/names.rs`,
 //!   `tests/fixtures/protected_names.py`
 
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is none elsewhere"))]
 
-#[cfg(target_os = "linux")]
-mod expected_mount;
 mod explain;
 #[cfg(target_os = "linux")]
 mod init;

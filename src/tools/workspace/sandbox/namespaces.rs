@@ -19,7 +19,7 @@ use rustix::process::{Signal, getegid, geteuid};
 use steersman_seccomp_notify::{Forked, fork};
 
 use crate::workspace::own_program::INHERITED;
-use crate::workspace::sandbox::expected_mount::ExpectedMount;
+use crate::workspace::sandbox::listed_mount::ExpectedMount;
 use crate::workspace::sandbox::mounts::{self, Mount};
 use crate::workspace::sandbox::{GIT_CONFIG, SUBCOMMAND, SandboxResources, init, inner};
 use crate::workspace::{Job, Network};

@@ -5,7 +5,6 @@
 //! Of what bash evaluates once more it knows the harmless forms only (`expansions`).
 
 mod expansions;
-mod quotes;
 
 use std::iter::Peekable;
 use std::mem;
@@ -167,22 +166,12 @@ impl<'a> Lexer<'a> {
 
     fn run(mut self) -> Reading {
         while let Some(c) = self.chars.next() {
-            match self.now.kind {
-                LexedText::Parameter | LexedText::Arithmetic => self.expression(c),
-                LexedText::Script
-                | LexedText::Document
-                | LexedText::Shell
-                | LexedText::Backquote
-                | LexedText::Array
-                    if self.now.is_quoted =>
-                {
-                    self.quoted(c);
-                }
-                LexedText::Script
-                | LexedText::Document
-                | LexedText::Shell
-                | LexedText::Backquote
-                | LexedText::Array => self.plain(c),
+            if matches!(self.now.kind, LexedText::Parameter | LexedText::Arithmetic) {
+                self.expression(c);
+            } else if self.now.is_quoted {
+                self.quoted(c);
+            } else {
+                self.plain(c);
             }
         }
         if !self.outer.is_empty() || self.now.is_quoted && self.now.kind != LexedText::Document {
