@@ -218,10 +218,15 @@ fn gif_has_end(bytes: &[u8]) -> bool {
     }
 }
 
-/// Tells whether a GIF has a second picture: not every server takes those.
+/// Tells whether a GIF has a second picture, or a WebP says that it moves: not every server takes those.
 fn is_animated(media_type: ImageType, bytes: &[u8]) -> bool {
-    if media_type != ImageType::Gif {
-        return false;
+    match media_type {
+        ImageType::Gif => {}
+        // The flags of the extended form, and the one of them for this.
+        ImageType::WebP => {
+            return bytes.get(12..16) == Some(b"VP8X") && bytes.get(20).is_some_and(|flags| flags & 2 != 0);
+        }
+        ImageType::Png | ImageType::Jpeg => return false,
     }
     let _alone = lock(&OPENING);
     let bytes = TimedBytes { bytes: Cursor::new(bytes), end: Instant::now() + limits::IMAGE_TIME };

@@ -231,6 +231,50 @@ fn an_image_that_was_cut_anywhere_is_told_and_not_sent() {
     }
 }
 
+/// Makes a WebP of two pictures out of one that stands still.
+fn moving_webp() -> Vec<u8> {
+    let still = encoded(ImageFormat::WebP);
+    let chunk = |name: &[u8], data: &[u8]| {
+        let length = u32::try_from(data.len()).unwrap().to_le_bytes();
+        [name, &length, data, if data.len() % 2 == 0 { &[][..] } else { &[0] }].concat()
+    };
+    let side = [63, 0, 0, 63, 0, 0];
+    let extended = chunk(b"VP8X", &[&[2, 0, 0, 0][..], &side].concat());
+    let frame = chunk(b"ANMF", &[&[0; 6][..], &side, &[100, 0, 0, 0], &still[12..]].concat());
+    let body = [&b"WEBP"[..], &extended, &chunk(b"ANIM", &[0; 6]), &frame, &frame].concat();
+    chunk(b"RIFF", &body)
+}
+
+#[test]
+fn of_a_picture_that_moves_the_first_is_sent_and_of_deep_and_grey_ones_all() {
+    let moving = moving_webp();
+    let sent = FittedImage::new("moving", &moving).unwrap().image;
+    let sent = STANDARD.decode(sent.base64()).unwrap();
+    assert!(sent != moving && !sent.windows(4).any(|name| name == b"ANIM"));
+    assert!(image::load_from_memory(&sent).is_ok());
+    let still = encoded(ImageFormat::WebP);
+    assert_eq!(FittedImage::new("still", &still).unwrap().image.bytes(), still.len());
+    let picture = || DynamicImage::from(image::RgbImage::new(9, 9));
+    for odd in
+        [picture().to_rgba16().into(), DynamicImage::from(picture().to_luma8()), picture().to_luma_alpha16().into()]
+    {
+        let mut bytes = Vec::new();
+        odd.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png).unwrap();
+        assert!(FittedImage::new("odd", &bytes).is_ok(), "{:?}", odd.color());
+    }
+    for other in [
+        &b"<svg xmlns='http://www.w3.org/2000/svg'/>"[..],
+        b"BM6\0\0\0",
+        b"II*\0",
+        b"\0\0\0\x20ftypavif",
+        b"\0\0\x01\0",
+        b"",
+    ] {
+        let why = FittedImage::new("other", other).unwrap_err();
+        assert_eq!(why, "it is no PNG, JPEG, GIF or WebP image");
+    }
+}
+
 #[test]
 fn an_image_with_changed_bytes_is_told_or_can_be_opened_whole() {
     for format in FORMATS {
