@@ -129,3 +129,41 @@ fn pending_texts_of_an_earlier_run_are_kept_sent_or_dropped() {
         assert_eq!(stderr(&output).contains("--pending send or drop"), how == "keep", "{how}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn a_pending_note_of_an_earlier_run_goes_with_the_prompt_and_holds_no_run_up() {
+    for (how, with_prompt, is_sent) in
+        [("send", true, true), ("drop", true, false), ("keep", true, false), ("send", false, false)]
+    {
+        let gate = Gate::new();
+        let server = Server::start([Reply::text("never").gated(&gate)]);
+        let mut run = exec(&server).args(["--input", "json"]).piped().run();
+        run.write(&format!("{}\n", json!({"type": "send", "text": "first"})));
+        gate.wait_reached();
+        run.write(&format!("{}\n", json!({"id": 2, "type": "send", "text": "what ls printed", "kind": "note"})));
+        let mut session = String::new();
+        run.wait_for_line(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            session = line["session"].as_str().unwrap_or_default().to_owned();
+            line["event"]["type"] == "reply" && line["event"]["id"] == 2
+        });
+        run.signal(Signal::KILL);
+        let (_, home) = run.end_with_home();
+
+        let server = Server::routed(|_| Reply::text("Well."));
+        let args = ["exec", "--base-url", &server.url(), "--model", "m", "--resume", &session, "--pending", how];
+        let program = Program::within(home).args(args).args(["--json"]);
+        if with_prompt {
+            let output = program.args(["go on"]).output();
+            assert_eq!(exit_code(&output), 0, "{how}: {}", stderr(&output));
+        } else {
+            let mut run = program.args(["--input", "json"]).piped().run();
+            run.close_stdin();
+            let (end, _) = run.end_with_home();
+            assert_eq!(end.code, Some(0), "{how}: {}", end.stderr);
+        }
+        let texts: Vec<String> = server.chats().iter().flat_map(|chat| chat.texts("user")).collect();
+        let count = texts.iter().filter(|text| text.contains("what ls printed")).count();
+        assert_eq!(count, usize::from(is_sent), "{how}: {texts:?}");
+    }
+}
