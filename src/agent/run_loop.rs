@@ -185,7 +185,10 @@ impl Agent {
     fn end_turn(&mut self, turn: u32, result: &Result<Outcome, RunError>) {
         let (outcome, message) = match result {
             Ok(outcome) => {
-                self.task_open = Some(false);
+                // A rescue answers from what was found by then: its task goes on with the next text.
+                if *outcome == Outcome::Completed {
+                    self.task_open = Some(false);
+                }
                 (*outcome, None)
             }
             Err(RunError::Cancelled(Cancelled)) => {

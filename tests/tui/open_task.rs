@@ -11,6 +11,7 @@ use steersman_base::id::AgentId;
 use steersman_base::message::{DeliveredText, Message, UserAbout};
 use steersman_base::protocol::Request;
 use steersman_base::steering::{Framing, TextKind};
+use steersman_core::control::StepLimit;
 use steersman_core::listener::{HistoryChange, Listener as _};
 use steersman_core::provider::{Played, ProviderError};
 use steersman_core::tool::Tool;
@@ -37,9 +38,13 @@ enum Stop {
     Cancelled,
     Interrupted,
     Failed,
+    /// A rescue answers from what was found by then.
+    OutOfSteps,
 }
 
-const STOPS: [Stop; 3] = [Stop::Cancelled, Stop::Interrupted, Stop::Failed];
+const STOPS: [Stop; 4] = [Stop::Cancelled, Stop::Interrupted, Stop::Failed, Stop::OutOfSteps];
+/// The calls that a turn may make.
+const STEPS: u32 = 5;
 
 fn refused() -> ProviderError {
     ProviderError::Status { status: 400, message: "invalid".to_owned(), retry_after_ms: None }
@@ -57,6 +62,7 @@ fn played(stop: Stop, pause: &Pause) -> Vec<Played> {
         Stop::Cancelled => vec![first],
         Stop::Interrupted => vec![first, Played::text("Half an ").paused(pause)],
         Stop::Failed => vec![first, Played::error(refused())],
+        Stop::OutOfSteps => [first].into_iter().chain((0..STEPS).map(|_| calls(&[("c2", "two")]))).collect(),
     }
 }
 
@@ -71,7 +77,9 @@ async fn stopped(
     for reply in played(stop, pause) {
         rig.model.push(reply);
     }
+    rig.model.route("Evidence gathered", [Played::text("So far.")]);
     let builder = rig.builder().framing(framing).compaction_request(Arc::clone(wish));
+    let builder = builder.step_limit(StepLimit::new(STEPS).unwrap());
     let agent = rig.build(builder, [gated("one", gate), wordy()]).await;
     let running = run(agent, TASK);
     gate.reached().await;
@@ -89,6 +97,10 @@ async fn stopped(
         Stop::Failed => {
             gate.open();
             running.failed().await.0
+        }
+        Stop::OutOfSteps => {
+            gate.open();
+            running.answered().await
         }
     }
 }
@@ -306,10 +318,13 @@ fn the_line_above_the_message_says_which_task_a_text_adds_to_before_enter() {
     stage.keys("continue");
     assert!(!stage.screen().contains("open task") && stage.screen().contains("→ starts a turn"), "{}", stage.screen());
     assert!(stage.screen().contains("the task is closed: your next text begins one"), "{}", stage.screen());
-    // An answer closes it too.
+    // An answer closes it too, but not that of a rescue.
     stage.turn("");
     user_turn(&mut stage, "continue", TextKind::Add);
     stage.turn_ended("", Outcome::Failed, Some("the server answered 400"));
+    assert!(stage.screen().contains("→ adds to the open task: \"continue\""), "{}", stage.screen());
+    stage.turn("");
+    stage.turn_ended("", Outcome::Synthesized, None);
     assert!(stage.screen().contains("→ adds to the open task: \"continue\""), "{}", stage.screen());
     stage.turn("");
     stage.turn_ended("", Outcome::Completed, None);

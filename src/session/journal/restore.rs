@@ -226,9 +226,8 @@ impl Fold {
     fn follow_task(&mut self, event: &Event) {
         self.task_open = match event {
             Event::UserTurn { kind, .. } if kind.asks_for_work() => Some(true),
-            Event::TurnEnded { outcome: Outcome::Completed | Outcome::Synthesized, .. } | Event::TaskClosed {} => {
-                Some(false)
-            }
+            // What a rescue answered from what was found by then leaves the task open.
+            Event::TurnEnded { outcome: Outcome::Completed, .. } | Event::TaskClosed {} => Some(false),
             Event::Reset {} => None,
             _ => return,
         };

@@ -397,7 +397,7 @@ impl AgentNode {
     }
 
     pub(super) fn end(&mut self, outcome: Outcome, message: Option<String>, at: Timestamp) {
-        if let Outcome::Completed | Outcome::Synthesized = outcome {
+        if outcome == Outcome::Completed {
             self.open_task = None;
         }
         self.before = None;
