@@ -236,7 +236,7 @@ fn moving_webp() -> Vec<u8> {
     let still = encoded(ImageFormat::WebP);
     let chunk = |name: &[u8], data: &[u8]| {
         let length = u32::try_from(data.len()).unwrap().to_le_bytes();
-        [name, &length, data, if data.len() % 2 == 0 { &[][..] } else { &[0] }].concat()
+        [name, &length, data, if data.len().is_multiple_of(2) { &[][..] } else { &[0] }].concat()
     };
     let side = [63, 0, 0, 63, 0, 0];
     let extended = chunk(b"VP8X", &[&[2, 0, 0, 0][..], &side].concat());
