@@ -9,7 +9,8 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use steersman_base::event::{Pending, TakenBack};
+use crate::journal::Record;
+use steersman_base::event::{Event, Pending, TakenBack};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::message::{Message, UserAbout};
 use steersman_base::protocol::DraftText;
@@ -40,10 +41,69 @@ struct Delivering {
     entry: Option<Pending>,
 }
 
+/// What a record changed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum QueueChange {
+    /// No text that waits.
+    Nothing,
+    /// Which texts wait.
+    Waiting,
+    /// This text waits no more: it enters its conversation.
+    Delivered(Pending),
+    /// These texts are the user's again.
+    TakenBack(Vec<(AgentId, Pending)>),
+}
+
 impl QueueLog {
+    /// Takes what a record says of texts on their way.
+    pub fn read(&mut self, record: &Record) -> QueueChange {
+        let is_changed = match record {
+            Record::Accepted { to, entry } => self.accept(to, entry.clone()),
+            Record::TakenBack { texts, why, .. } => return QueueChange::TakenBack(self.take_back(texts, why)),
+            Record::Event(envelope) => match &envelope.event {
+                Event::Pending { entries } => self.list(&envelope.agent, entries),
+                Event::Returned { entries } => self.give_back(entries),
+                Event::UserTurn { injection: Some(id), kind, .. } => {
+                    let entry = self.deliver(&envelope.agent, id, *kind);
+                    return entry.map_or(QueueChange::Nothing, QueueChange::Delivered);
+                }
+                Event::TurnStarted { .. } if envelope.agent.is_main() => {
+                    // The run went on, and whoever took texts back has them.
+                    self.gone.clear();
+                    false
+                }
+                _ => false,
+            },
+            Record::History { replaced, messages } => {
+                self.add_messages(&AgentId::main(), *replaced, messages);
+                false
+            }
+            Record::AgentHistory { agent, replaced, messages } => {
+                self.add_messages(agent, *replaced, messages);
+                false
+            }
+            Record::Run { .. } => {
+                // The run before it ended, and this one goes on with what that had left.
+                self.waiting.append(&mut self.gone);
+                false
+            }
+            Record::Drafts { texts } => {
+                self.set_drafts(texts);
+                false
+            }
+            Record::Session(_) | Record::Unattended | Record::Missing { .. } | Record::Unknown => false,
+        };
+        if is_changed { QueueChange::Waiting } else { QueueChange::Nothing }
+    }
+
     /// Returns the texts that wait in queues, with their agents.
     pub fn waiting(&self) -> impl Iterator<Item = &(AgentId, Pending)> {
         self.waiting.iter()
+    }
+
+    /// Returns the texts that have left their queue, and of which no record says why.
+    pub fn gone(&self) -> impl Iterator<Item = &(AgentId, Pending)> {
+        self.gone.iter()
     }
 
     /// Returns the texts that wait in queues, agent by agent.
@@ -79,7 +139,7 @@ impl QueueLog {
     }
 
     /// Records a text that a queue has accepted; returns whether it waits there from now on.
-    pub fn accept(&mut self, to: &AgentId, entry: Pending) -> bool {
+    fn accept(&mut self, to: &AgentId, entry: Pending) -> bool {
         self.returned.retain(|returned| returned.text != entry.text);
         self.gone.retain(|(_, gone)| gone.id == entry.id || gone.text != entry.text);
         if let Some(delivering) = self.delivering.iter_mut().find(|text| text.id == entry.id) {
@@ -96,7 +156,7 @@ impl QueueLog {
 
     /// Records the whole queue of an agent; returns whether that changed anything. A text that no list has shown yet may have come behind
     /// this one was made.
-    pub fn list(&mut self, agent: &AgentId, entries: &[Pending]) -> bool {
+    fn list(&mut self, agent: &AgentId, entries: &[Pending]) -> bool {
         let new = entries.iter().map(|entry| &entry.id).filter(|id| !self.settled.contains(*id));
         self.listed.extend(new.cloned().collect::<Vec<_>>());
         let mut before: Vec<Pending> = Vec::new();
@@ -124,7 +184,7 @@ impl QueueLog {
 
     /// Records that a text enters the conversation of an agent: its message follows, but not that of a rule, which holds from
     /// here on. Returns the text if it waited.
-    pub fn deliver(&mut self, agent: &AgentId, id: &MessageId, kind: TextKind) -> Option<Pending> {
+    fn deliver(&mut self, agent: &AgentId, id: &MessageId, kind: TextKind) -> Option<Pending> {
         let entry = self.settle(id);
         if kind != TextKind::Rule {
             self.delivering.push(Delivering { to: agent.clone(), id: id.clone(), entry: entry.clone() });
@@ -149,14 +209,14 @@ impl QueueLog {
     }
 
     /// Records messages of an agent's conversation: the texts among them are delivered.
-    pub fn add_messages(&mut self, agent: &AgentId, replaced: bool, messages: &[Message]) {
+    fn add_messages(&mut self, agent: &AgentId, replaced: bool, messages: &[Message]) {
         self.delivering
             .retain(|text| text.to != *agent || !(replaced || messages.iter().any(|message| is_of(message, &text.id))));
     }
 
     /// Records which texts are the user's again; returns them with their agents, as far as they waited. What went into the
     /// message comes back once, if that was not kept any more; what was joined to another is in that.
-    pub fn take_back(&mut self, texts: &[MessageId], why: &TakenBack) -> Vec<(AgentId, Pending)> {
+    fn take_back(&mut self, texts: &[MessageId], why: &TakenBack) -> Vec<(AgentId, Pending)> {
         let known = |id: &MessageId| self.waiting.iter().chain(&self.gone).find(|(_, entry)| entry.id == *id).cloned();
         let taken: Vec<(AgentId, Pending)> = texts.iter().filter_map(known).collect();
         match why {
@@ -183,24 +243,14 @@ impl QueueLog {
     }
 
     /// Records texts that are the user's again because their agent was stopped or has ended; tells whether any waited.
-    pub fn give_back(&mut self, entries: &[Pending]) -> bool {
+    fn give_back(&mut self, entries: &[Pending]) -> bool {
         let waited = entries.iter().filter(|entry| self.settle(&entry.id).is_some()).count();
         self.returned.extend(entries.iter().cloned());
         waited > 0
     }
 
-    /// Records the start of a turn of the main agent: the run went on, and whoever took texts back has them.
-    pub fn begin_turn(&mut self) {
-        self.gone.clear();
-    }
-
-    /// Records that a program begins to write: the run before it ended, and this one goes on with what that had left.
-    pub fn begin_run(&mut self) {
-        self.waiting.append(&mut self.gone);
-    }
-
     /// Records what the user is writing: what was given back is in the message again.
-    pub fn set_drafts(&mut self, drafts: &[DraftText]) {
+    fn set_drafts(&mut self, drafts: &[DraftText]) {
         let is_written = |entry: &Pending| drafts.iter().any(|draft| draft.text.contains(&entry.text));
         self.returned.retain(|returned| !is_written(returned));
         self.gone.retain(|(_, gone)| !is_written(gone));

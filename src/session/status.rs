@@ -1,107 +1,53 @@
-//! What the posts of a run mean to somebody who asks how it stands.
+//! What the run's state means to somebody who asks how it stands.
 //!
-//! Folded while the run goes on, so that an answer needs no look at the past. Pure: posts in, a status out.
+//! The agents are those of every other client ([`Agents`]); here they get the words of `steersman status`. Reduced while the
+//! run goes on, so that an answer needs no look at the past. Pure: posts in, a status out.
 
-use std::collections::HashMap;
+use jiff::Timestamp;
 
-use steersman_base::event::{Event, Pending, UserText, add_known};
-use steersman_base::id::{AgentId, CallId, ClientId};
+use crate::fold::RuleList;
+use crate::fold::agents::{Activity, AgentNode, Agents};
+use steersman_base::event::{Event, Pending, UserText};
+use steersman_base::id::{AgentId, ClientId};
 use steersman_base::protocol::{
     AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, Post, SessionActivity,
     SessionStatus, WaitingFor, WaitingStatus,
 };
-use steersman_base::steering::Rule;
 
 /// A run as it stands.
 #[derive(Debug, Default)]
 pub struct StatusFold {
     title: String,
     directory: String,
-    model: Option<String>,
     is_built: bool,
     is_broken: bool,
-    agents: Vec<AgentStatus>,
-    /// The place of each among them.
-    places: HashMap<AgentId, usize>,
-    /// What agents did before their older rounds were summarised.
-    before: Vec<(AgentId, AgentState, String)>,
-    /// The calls that run, in order.
-    calls: Vec<(AgentId, CallId, String)>,
-    rules: Vec<Rule>,
+    agents: Agents,
+    rules: RuleList,
+    /// When the newest event happened.
+    at: Timestamp,
 }
 
 impl StatusFold {
-    /// Folds a post in.
+    /// Takes a post.
     pub fn apply(&mut self, post: &Post) {
+        self.agents.post(post, self.at);
         match post {
             Post::Envelope(envelope) => {
-                let is_main = envelope.agent.is_main();
+                self.at = envelope.at;
+                self.agents.apply(envelope);
+                self.rules.apply(&envelope.event);
                 match &envelope.event {
-                    Event::SessionStarted { cwd, model, .. } => {
-                        self.directory.clone_from(cwd);
-                        self.model.clone_from(model);
-                    }
-                    Event::UserTurn { content, .. } if is_main && self.title.is_empty() => {
+                    Event::SessionStarted { cwd, .. } => self.directory.clone_from(cwd),
+                    Event::UserTurn { content, .. } if envelope.agent.is_main() && self.title.is_empty() => {
                         self.title.clone_from(content);
                     }
-                    Event::Rules { rules } => self.rules.clone_from(rules),
-                    Event::AgentFinished { child, .. } => {
-                        self.calls.retain(|(agent, ..)| agent != child);
-                        return self.forget(child);
-                    }
-                    Event::ToolCall { id, name, .. } => {
-                        self.calls.push((envelope.agent.clone(), id.clone(), name.clone()));
-                    }
-                    Event::ToolResult { id, .. } => self.calls.retain(|(_, call, _)| call != id),
-                    Event::TurnEnded { .. } => self.calls.retain(|(agent, ..)| *agent != envelope.agent),
-                    Event::ModelSwitched { to, .. } if is_main => self.model.clone_from(to),
-                    Event::AgentSpawned { child, .. } => {
-                        self.agent(child, Some(&envelope.agent)).state = AgentState::Working;
-                    }
                     _ => {}
                 }
-                let place = self.place(&envelope.agent, envelope.parent.as_ref());
-                let agent = &mut self.agents[place];
-                match &envelope.event {
-                    Event::Compacting { .. } => self.before.push((agent.id.clone(), agent.state, agent.doing.clone())),
-                    // The summary is made, or is not.
-                    Event::Compacted { .. } | Event::Notice { .. } => {
-                        if let Some(place) = self.before.iter().position(|(id, ..)| *id == agent.id) {
-                            (_, agent.state, agent.doing) = self.before.swap_remove(place);
-                        }
-                    }
-                    Event::TurnEnded { .. } | Event::Reset {} => self.before.retain(|(id, ..)| *id != agent.id),
-                    _ => {}
-                }
-                let call = self.calls.iter().rev().find(|(caller, ..)| *caller == agent.id);
-                happen(agent, &envelope.event, call.map(|(.., name)| name.as_str()));
             }
             Post::Notice(Notice::Ready) => self.is_built = true,
             Post::Notice(Notice::BuildFailed(_)) => self.is_broken = true,
             Post::Notice(_) | Post::Reply(_) | Post::Queues { .. } | Post::Approvals { .. } | Post::Budget(_) => {}
         }
-    }
-
-    fn agent(&mut self, id: &AgentId, parent: Option<&AgentId>) -> &mut AgentStatus {
-        let place = self.place(id, parent);
-        &mut self.agents[place]
-    }
-
-    /// Returns the place of an agent, which is made where there is none.
-    fn place(&mut self, id: &AgentId, parent: Option<&AgentId>) -> usize {
-        if let Some(place) = self.places.get(id) {
-            return *place;
-        }
-        self.agents.push(AgentStatus { id: id.clone(), parent: parent.cloned(), ..AgentStatus::default() });
-        self.places.insert(id.clone(), self.agents.len() - 1);
-        self.agents.len() - 1
-    }
-
-    /// Forgets an agent that has ended.
-    fn forget(&mut self, id: &AgentId) {
-        let Some(place) = self.places.remove(id) else { return };
-        self.agents.remove(place);
-        self.places.values_mut().filter(|other| **other > place).for_each(|other| *other -= 1);
     }
 
     /// Returns the status, with what is known elsewhere; the caller puts in the session's name.
@@ -113,11 +59,8 @@ impl StatusFold {
         budget: BudgetStatus,
         clients: Vec<ClientId>,
     ) -> SessionStatus {
-        let mut agents = self.agents.clone();
-        if !self.places.contains_key(&AgentId::main()) {
-            agents.push(AgentStatus::default());
-        }
-        agents.sort_by_key(|agent| !agent.id.is_main());
+        let nodes = self.agents.nodes().iter().filter(|node| node.id.is_main() || node.running());
+        let mut agents: Vec<AgentStatus> = nodes.map(agent_status).collect();
         let mut waiting: Vec<WaitingStatus> = open.iter().map(question).collect();
         for agent in &mut agents {
             if open.iter().any(|open| open.asker.as_ref().is_some_and(|asker| asker.agent == agent.id)) {
@@ -157,54 +100,47 @@ impl StatusFold {
             session: String::new(),
             pid: std::process::id(),
             directory: self.directory.clone(),
-            model: self.model.clone(),
+            model: self.agents.main().chosen_model.clone(),
             title: self.title.clone(),
             state,
             agents,
             waiting,
             pending,
-            rules: self.rules.clone(),
+            rules: self.rules.all().to_vec(),
             budget,
             clients,
         }
     }
 }
 
-/// Folds what an agent did; `call` is the tool whose call runs now.
-fn happen(agent: &mut AgentStatus, event: &Event, call: Option<&str>) {
-    let in_call = || call.unwrap_or("waits for its model").to_owned();
-    let (state, doing) = match event {
-        Event::RoundStarted { .. } => (AgentState::Working, "waits for its model".to_owned()),
-        Event::ThinkingDelta { .. } => (AgentState::Working, "thinks".to_owned()),
-        Event::AssistantDelta { .. } => (AgentState::Working, "writes".to_owned()),
-        Event::ToolCall { name, .. } => (AgentState::Working, name.clone()),
-        Event::Retrying { reason, .. } => (AgentState::Working, format!("tries again: {reason}")),
-        Event::Compacting { .. } => (AgentState::Working, "summarises older rounds".to_owned()),
-        Event::Paused { call } => {
-            (AgentState::Waiting, call.as_ref().map_or_else(String::new, |call| format!("before {}", call.name)))
+/// Puts what an agent does into the words of the status.
+fn agent_status(node: &AgentNode) -> AgentStatus {
+    let (state, doing) = match &node.activity {
+        Activity::Idle | Activity::Ended(..) => (AgentState::Idle, String::new()),
+        Activity::Waiting => (AgentState::Working, "waits for its model".to_owned()),
+        Activity::Retrying { reason, .. } => (AgentState::Working, format!("tries again: {reason}")),
+        Activity::Compacting(_) => (AgentState::Working, "summarises older rounds".to_owned()),
+        Activity::Thinking => (AgentState::Working, "thinks".to_owned()),
+        Activity::Writing => (AgentState::Working, "writes".to_owned()),
+        Activity::Tools => {
+            (AgentState::Working, node.open.last().map_or_else(String::new, |call| call.name.clone()))
         }
-        // What still trickles in behind the end of a turn begins none.
-        Event::Resumed { .. } | Event::ToolResult { .. } if agent.state == AgentState::Idle => return,
-        Event::Resumed { .. } | Event::ToolResult { .. } => (AgentState::Working, in_call()),
-        Event::TurnEnded { .. } => (AgentState::Idle, String::new()),
-        Event::ContextCap { tokens } => {
-            agent.context_window = *tokens;
-            return;
+        Activity::Paused(call) => {
+            (AgentState::Waiting, call.as_ref().map_or_else(String::new, |call| format!("before {call}")))
         }
-        Event::ContextSize { tokens, .. } => {
-            agent.context_tokens = Some(*tokens);
-            return;
-        }
-        Event::Tokens(usage) => {
-            agent.context_tokens = Some(usage.context());
-            agent.tokens = agent.tokens.saturating_add(usage.context());
-            add_known(&mut agent.cost_nanos, usage.cost_nanos);
-            return;
-        }
-        _ => return,
+        Activity::Rescue => (AgentState::Working, "writes its answer, out of steps".to_owned()),
+        Activity::Cancelling => (AgentState::Working, "is being stopped".to_owned()),
     };
-    agent.state = state;
-    agent.doing = doing;
+    AgentStatus {
+        id: node.id.clone(),
+        parent: node.parent.clone(),
+        state,
+        doing,
+        context_tokens: node.context,
+        context_window: node.cap,
+        tokens: node.spent,
+        cost_nanos: node.known_cost(),
+    }
 }
 
 fn question(open: &ApprovalRequest) -> WaitingStatus {

@@ -149,6 +149,11 @@ impl Receipt {
         Some(arrival)
     }
 
+    /// Tells whether it is in a queue, or on its way into the conversation.
+    pub fn is_pending(&self) -> bool {
+        matches!(self.state, ReceiptState::Pending | ReceiptState::Leaving)
+    }
+
     /// Tells whether an answer of this agent counts: it has read the text and has not answered yet.
     pub(super) fn awaits_answer_of(&self, agent: &AgentId) -> bool {
         self.agent == *agent && self.answer.is_none() && matches!(self.state, ReceiptState::Seen(..))

@@ -287,7 +287,7 @@ impl Receipts {
     /// Forgets what entered a conversation that is over; what still waits is for the next one.
     pub fn begin_again(&mut self) {
         self.agents.clear();
-        self.list.retain(|receipt| matches!(receipt.state, ReceiptState::Pending | ReceiptState::Leaving));
+        self.list.retain(Receipt::is_pending);
         self.places = self.list.iter().enumerate().map(|(place, receipt)| (receipt.id.clone(), place)).collect();
     }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::journal::reader::{Damage, Glance, Records};
 use crate::journal::{Origin, Record, SessionFile, SessionId};
 use crate::queue_log::QueueLog;
-use steersman_base::event::{Event, Outcome, Pending, UserText, add_known};
+use steersman_base::event::{Event, Outcome, Pending, add_known};
 use steersman_base::id::AgentId;
 
 /// A session in a list.
@@ -266,8 +266,10 @@ impl Digest {
         false
     }
 
-    fn add(&mut self, record: Record) {
+    fn add(&mut self, mut record: Record) {
         self.has_begun |= record.begins();
+        cut_texts(&mut record);
+        self.queues.read(&record);
         match record {
             Record::Session(header) => {
                 self.directory = header.directory;
@@ -279,7 +281,6 @@ impl Digest {
             }
             Record::Run { at, .. } => {
                 self.runs += 1;
-                self.queues.begin_run();
                 self.alone.clear();
                 self.last = self.last.max(Some(at));
             }
@@ -289,28 +290,24 @@ impl Digest {
                 if to.is_main() && self.title.is_empty() {
                     self.title = beginning(&entry.text);
                 }
-                let entry = small(entry);
                 if self.drafts > 0 && self.draft == entry.text {
                     // What was written is sent.
                     (self.draft, self.drafts) = (String::new(), self.drafts - 1);
                 }
-                self.queues.accept(&to, entry);
             }
-            Record::TakenBack { texts, why, .. } => _ = self.queues.take_back(&texts, &why),
             Record::Drafts { texts } => {
                 self.draft = texts.first().map(|draft| beginning(&draft.text)).unwrap_or_default();
                 self.drafts = texts.iter().filter(|draft| !draft.text.trim().is_empty()).count();
-                self.queues.set_drafts(&texts);
             }
-            Record::History { replaced, messages } => {
-                self.queues.add_messages(&AgentId::main(), replaced, &messages);
-            }
-            Record::AgentHistory { agent, replaced, messages } => self.queues.add_messages(&agent, replaced, &messages),
             Record::Event(envelope) => {
                 self.last = self.last.max(Some(envelope.at));
                 self.apply(&envelope.agent, envelope.event);
             }
-            Record::Missing { .. } | Record::Unknown => {}
+            Record::TakenBack { .. }
+            | Record::History { .. }
+            | Record::AgentHistory { .. }
+            | Record::Missing { .. }
+            | Record::Unknown => {}
         }
     }
 
@@ -327,24 +324,14 @@ impl Digest {
             if agent.is_main() && usage.model.is_some() {
                 self.model = usage.model;
             }
-        } else if let Event::Pending { entries } = event {
-            self.queues.list(agent, &entries.into_iter().map(small).collect::<Vec<_>>());
-        } else if let Event::Returned { entries } = event {
-            self.queues.give_back(&entries.into_iter().map(small).collect::<Vec<_>>());
-        } else {
-            if let Event::UserTurn { injection: Some(id), kind, .. } = &event {
-                self.queues.deliver(agent, id, *kind);
-            }
-            if agent.is_main() {
-                self.apply_main(event);
-            }
+        } else if agent.is_main() {
+            self.apply_main(event);
         }
     }
 
     fn apply_main(&mut self, event: Event) {
         if let Event::TurnStarted { .. } = event {
             self.turns += 1;
-            self.queues.begin_turn();
             self.state = SessionState::Interrupted;
         } else if let Event::UserTurn { content, .. } = event {
             self.preview.say(&content);
@@ -365,10 +352,21 @@ impl Digest {
     }
 }
 
-/// Returns a pending text cut to what a list shows of it.
-fn small(entry: Pending) -> Pending {
-    let message = UserText { text: beginning(&entry.text), ..entry.message.without_images() };
-    Pending { message, ..entry }
+/// Cuts the pending texts in a record to what a list shows of them.
+fn cut_texts(record: &mut Record) {
+    let cut = |entry: &mut Pending| {
+        entry.message.text = beginning(&entry.message.text);
+        entry.message.images.clear();
+    };
+    match record {
+        Record::Accepted { entry, .. } => cut(entry),
+        Record::Event(envelope) => {
+            if let Event::Pending { entries } | Event::Returned { entries } = &mut envelope.event {
+                entries.iter_mut().for_each(cut);
+            }
+        }
+        _ => {}
+    }
 }
 
 impl Outline {

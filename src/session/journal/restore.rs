@@ -14,7 +14,7 @@ use crate::journal::SessionFile;
 use crate::journal::reader::Records;
 use crate::journal::record::Record;
 use crate::journal::restore_agents::AgentsFold;
-use crate::queue_log::QueueLog;
+use crate::queue_log::{QueueChange, QueueLog};
 use steersman_agent::NotRunReason;
 use steersman_base::details::UndoneFile;
 use steersman_base::event::{Decided, Envelope, Event, HookEvent, HookOutcome, HookRun, JobEnd, Outcome, Pending};
@@ -116,27 +116,24 @@ struct Fold {
 impl Fold {
     /// Takes a record; returns what is to be shown of it.
     fn add(&mut self, record: Record) -> Option<Envelope> {
+        let change = self.queues.read(&record);
         match record {
             Record::History { replaced, messages } => {
-                self.queues.add_messages(&AgentId::main(), replaced, &messages);
                 if replaced {
                     self.messages.clear();
                 }
                 self.messages.extend(messages);
             }
-            Record::AgentHistory { agent, replaced, messages } => {
-                self.queues.add_messages(&agent, replaced, &messages);
-                self.agents.say(&agent, replaced, messages);
-            }
-            Record::Accepted { to, entry } => self.accept(&to, entry),
-            Record::TakenBack { texts, why, .. } => _ = self.queues.take_back(&texts, &why),
-            Record::Event(envelope) => return self.apply(envelope),
-            Record::Drafts { texts } => {
-                self.queues.set_drafts(&texts);
-                self.drafts = texts;
-            }
-            Record::Run { .. } => self.queues.begin_run(),
-            Record::Session(_) | Record::Unattended | Record::Missing { .. } | Record::Unknown => {}
+            Record::AgentHistory { agent, replaced, messages } => self.agents.say(&agent, replaced, messages),
+            Record::Accepted { to, entry } => self.accept(&to, &entry),
+            Record::Event(envelope) => return self.apply(envelope, change),
+            Record::Drafts { texts } => self.drafts = texts,
+            Record::TakenBack { .. }
+            | Record::Run { .. }
+            | Record::Session(_)
+            | Record::Unattended
+            | Record::Missing { .. }
+            | Record::Unknown => {}
         }
         None
     }
@@ -155,14 +152,13 @@ impl Fold {
         Resumed { messages, agents, task_open, closing, unfinished, undone, rules, plan, numbers, ..Resumed::default() }
     }
 
-    fn accept(&mut self, to: &AgentId, entry: Pending) {
+    fn accept(&mut self, to: &AgentId, entry: &Pending) {
         let number = entry.id.as_str().strip_prefix('m').and_then(|number| number.parse().ok());
         self.numbers.texts = self.numbers.texts.max(number.unwrap_or(0));
-        self.drafts.retain(|draft| !was_sent(draft, to, &entry));
-        self.queues.accept(to, entry);
+        self.drafts.retain(|draft| !was_sent(draft, to, entry));
     }
 
-    fn apply(&mut self, envelope: Envelope) -> Option<Envelope> {
+    fn apply(&mut self, envelope: Envelope, change: QueueChange) -> Option<Envelope> {
         let Envelope { seq, agent, event, .. } = &envelope;
         self.numbers.seq = self.numbers.seq.max(*seq);
         self.plans.apply(&envelope);
@@ -188,7 +184,6 @@ impl Fold {
         } else if let Event::TurnStarted { turn } = event {
             if agent.is_main() {
                 self.numbers.turns = self.numbers.turns.max(*turn);
-                self.queues.begin_turn();
             }
         } else if let Event::AgentSpawned { child, .. } = event {
             if let Some((persona, number)) = child.as_str().rsplit_once(' ')
@@ -201,21 +196,16 @@ impl Fold {
             if agent.is_main() {
                 self.undone.clear();
             }
-            if let Some(id) = injection {
-                // A rule holds from here on: the agent tells its model again where the conversation does not say it.
-                let scope = self.queues.deliver(agent, id, *kind).map(|entry| entry.scope).unwrap_or_default();
-                if *kind == TextKind::Rule {
-                    self.set_rule(agent, id, scope, content);
-                }
+            if let (Some(id), TextKind::Rule) = (injection, kind) {
+                // It holds from here on: the agent tells its model again where the conversation does not say it.
+                let scope = if let QueueChange::Delivered(entry) = change { entry.scope } else { RuleScope::default() };
+                self.set_rule(agent, id, scope, content);
             }
         } else if let Event::Rules { rules } = event {
             self.rules = Some(rules.clone());
         } else if let Event::ChangesUndone { turn, files } = event {
             self.undone.push((*turn, files.clone()));
-        } else if let Event::Pending { entries } = event {
-            self.queues.list(agent, entries);
-        } else if let Event::Returned { entries } = event {
-            self.queues.give_back(entries);
+        } else if let Event::Returned { .. } = event {
             // They come back by themselves, once.
             return None;
         }

@@ -7,13 +7,13 @@
 //!
 //! - all of it: `mod.rs`; the screen that takes the posts: `src/tui/replay/mod.rs`; tests: `tests/program/sessions/replay.rs`
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::iter;
 
 use jiff::Timestamp;
 
 use crate::journal::Record;
-use crate::queue_log::QueueLog;
+use crate::queue_log::{QueueChange, QueueLog};
 use steersman_base::event::{Envelope, Event, Outcome, Pending, TakenBack};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{Notice, Post, QueueAct, QueueOutcome, Reply, Withdrawn};
@@ -37,26 +37,12 @@ pub fn moments(records: impl IntoIterator<Item = Record>) -> impl Iterator<Item 
             if let Some(moment) = fold.moments.pop_front() {
                 return Some(moment);
             }
-            let Some(record) = records.next() else {
-                fold.end_all();
-                return fold.moments.pop_front();
-            };
-            match record {
-                Record::Accepted { to, entry } => fold.accept(to, entry),
-                Record::TakenBack { texts, why, at } => fold.take_back(&texts, &why, at),
-                Record::Event(envelope) => fold.apply(envelope),
-                Record::History { replaced, messages } => {
-                    fold.queues.add_messages(&AgentId::main(), replaced, &messages);
+            match records.next() {
+                Some(record) => fold.add(record),
+                None => {
+                    fold.end(|_| true);
+                    return fold.moments.pop_front();
                 }
-                Record::AgentHistory { agent, replaced, messages } => {
-                    fold.queues.add_messages(&agent, replaced, &messages);
-                }
-                Record::Run { .. } => fold.queues.begin_run(),
-                Record::Session(_)
-                | Record::Drafts { .. }
-                | Record::Missing { .. }
-                | Record::Unattended
-                | Record::Unknown => {}
             }
         }
     })
@@ -68,9 +54,9 @@ struct Fold {
     moments: VecDeque<Moment>,
     seq: u64,
     queues: QueueLog,
-    /// Gone from the list of their queue, and no record has said so far why: the journals of earlier versions have none for a
-    /// text that was given back.
-    gone: Vec<(AgentId, Pending)>,
+    /// The texts that left their queue without a word, and of which that was told: the journals of earlier versions have none
+    /// for a text that was given back.
+    ended: HashSet<MessageId>,
     at: Timestamp,
     /// True from a turn of the main agent that failed or was stopped until the next one.
     is_paused: bool,
@@ -85,18 +71,25 @@ impl Fold {
         self.push(at, Post::Queues { queues: self.queues.queues(), paused: self.is_paused });
     }
 
+    fn add(&mut self, record: Record) {
+        let change = self.queues.read(&record);
+        match (record, change) {
+            (Record::Accepted { to, entry }, _) => self.accept(to, entry),
+            (Record::TakenBack { why, at, .. }, QueueChange::TakenBack(back)) => self.take_back(back, &why, at),
+            (Record::Event(envelope), change) => self.apply(envelope, change != QueueChange::Nothing),
+            _ => {}
+        }
+    }
+
     fn accept(&mut self, to: AgentId, entry: Pending) {
-        let at = entry.at;
-        let (message, outcome) = (entry.message.clone().without_images(), Ok(entry.id.clone()));
-        self.queues.accept(&to, entry);
-        self.push(at, Post::Reply(Reply::Injected { to, message, outcome }));
+        let Pending { id, at, message, .. } = entry;
+        let message = message.without_images();
+        self.push(at, Post::Reply(Reply::Injected { to, message, outcome: Ok(id) }));
         self.push_queues(at);
     }
 
     /// Tells which texts are the user's again, as the reply to what took them back told it.
-    fn take_back(&mut self, texts: &[MessageId], why: &TakenBack, at: Timestamp) {
-        let back = self.queues.take_back(texts, why);
-        self.gone.retain(|(_, entry)| !texts.contains(&entry.id));
+    fn take_back(&mut self, back: Vec<(AgentId, Pending)>, why: &TakenBack, at: Timestamp) {
         self.push_queues(at);
         match why {
             TakenBack::Stopped => {
@@ -124,32 +117,17 @@ impl Fold {
         }
     }
 
-    /// Tells that the texts are the user's again which an agent's queue has no more, and which it did not get by now.
+    /// Tells that the texts are the user's again which have left an agent's queue, and which it did not get by now.
     fn end(&mut self, is_over: impl Fn(&AgentId) -> bool) {
-        let over: Vec<Pending> =
-            self.gone.extract_if(.., |(agent, _)| is_over(agent)).map(|(_, entry)| entry).collect();
+        let gone = self.queues.gone().filter(|(agent, entry)| is_over(agent) && !self.ended.contains(&entry.id));
+        let over: Vec<Pending> = gone.map(|(_, entry)| entry.clone()).collect();
         if !over.is_empty() {
+            self.ended.extend(over.iter().map(|entry| entry.id.clone()));
             self.push(self.at, Post::Notice(Notice::Returned(over)));
         }
     }
 
-    /// Tells the same at the end of the journal, of every agent.
-    fn end_all(&mut self) {
-        self.end(|_| true);
-    }
-
-    /// Takes over the list of an agent's queue; returns whether that changed anything.
-    fn list(&mut self, agent: &AgentId, entries: &[Pending]) -> bool {
-        let waited: Vec<Pending> =
-            self.queues.waiting().filter(|(to, _)| to == agent).map(|(_, entry)| entry.clone()).collect();
-        let changed = self.queues.list(agent, entries);
-        let left = waited.into_iter().filter(|entry| self.queues.get(&entry.id).is_none());
-        self.gone.extend(left.map(|entry| (agent.clone(), entry)));
-        self.gone.retain(|(_, gone)| entries.iter().all(|entry| entry.id != gone.id));
-        changed
-    }
-
-    fn apply(&mut self, envelope: Envelope) {
+    fn apply(&mut self, envelope: Envelope, is_changed: bool) {
         self.seq = envelope.seq;
         let at = envelope.at;
         self.at = at;
@@ -159,28 +137,16 @@ impl Fold {
             Event::AgentFinished { child, .. } => self.end(|agent| agent == child),
             _ => {}
         }
-        let changed = match &envelope.event {
-            Event::Pending { entries } => self.list(&envelope.agent, entries),
-            Event::UserTurn { injection: Some(id), kind, .. } => {
-                self.gone.retain(|(_, entry)| entry.id != *id);
-                self.queues.deliver(&envelope.agent, id, *kind).is_some()
+        let was_paused = self.is_paused;
+        if envelope.agent.is_main() {
+            match &envelope.event {
+                Event::TurnStarted { .. } => self.is_paused = false,
+                Event::TurnEnded { outcome: Outcome::Failed | Outcome::Cancelled, .. } => self.is_paused = true,
+                _ => {}
             }
-            Event::Returned { entries } => {
-                self.gone.retain(|(_, gone)| entries.iter().all(|entry| entry.id != gone.id));
-                self.queues.give_back(entries)
-            }
-            Event::TurnStarted { .. } if envelope.agent.is_main() => {
-                self.queues.begin_turn();
-                std::mem::take(&mut self.is_paused)
-            }
-            Event::TurnEnded { outcome: Outcome::Failed | Outcome::Cancelled, .. } if envelope.agent.is_main() => {
-                self.is_paused = true;
-                true
-            }
-            _ => false,
-        };
+        }
         self.push(at, Post::Envelope(envelope));
-        if changed {
+        if is_changed || self.is_paused != was_paused {
             self.push_queues(at);
         }
     }

@@ -168,6 +168,10 @@ impl TranscriptPane {
         if let Some(copy) = answer_for_spawner(envelope) {
             self.arriving(&copy.agent).apply(&copy);
         }
+        if let Event::AgentFinished { child, .. } = &envelope.event {
+            // Of many sub-agents few are read again.
+            self.arriving(child).settle();
+        }
     }
 
     /// Writes at a text of the user where it is.

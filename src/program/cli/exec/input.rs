@@ -96,12 +96,6 @@ impl ExecRun<'_> {
             Post::Reply(reply) => Some(reply_line(id.clone(), reply)),
             _ => None,
         });
-        for post in &posts {
-            // Nothing delivers it any more, and nobody else tells of it.
-            if let Post::Reply(Reply::Queue { outcome: QueueOutcome::Withdrawn(entry), .. }) = post {
-                self.progress.returned(&entry.id);
-            }
-        }
         self.posts.extend(posts);
         reply.unwrap_or_else(|| done(id))
     }

@@ -1,4 +1,4 @@
-//! The progress of a run without a screen: the turns, as every client knows them, and the delivery of each accepted message.
+//! The progress of a run without a screen: what every client knows of it, and which texts the program waits for.
 
 use std::collections::HashSet;
 
@@ -8,15 +8,13 @@ use steersman_base::clock;
 use steersman_base::event::{Envelope, Event, Outcome};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::Post;
-use steersman_session::fold::RunState;
+use steersman_session::fold::{PendingStage, PendingText, Receipt, RunState};
 
-/// The state of the turns and of each accepted message; returned messages are reported.
+/// The state of the run, and the texts that this program sent; returned texts are reported.
 pub(super) struct Progress {
     run: RunState,
-    /// Messages that were accepted and are not yet in the conversation.
-    open: HashSet<MessageId>,
-    /// Messages that entered the conversation before the queue's answer came.
-    early: HashSet<MessageId>,
+    /// The texts whose delivery is waited for.
+    sent: HashSet<MessageId>,
     /// Whether the turns are not waited for any more.
     is_given_up: bool,
     /// How the last turn of the main agent ended.
@@ -27,8 +25,7 @@ pub(super) struct Progress {
 impl Progress {
     /// Makes the state before the first turn.
     pub fn new(err: Output) -> Self {
-        let (open, early) = (HashSet::new(), HashSet::new());
-        Self { run: RunState::default(), open, early, is_given_up: false, outcome: None, err }
+        Self { run: RunState::default(), sent: HashSet::new(), is_given_up: false, outcome: None, err }
     }
 
     /// Notes anything that is no event.
@@ -49,27 +46,9 @@ impl Progress {
         self.addressed().into_iter().chain(continued).collect()
     }
 
-    /// Notes that a queue has accepted a message.
-    pub fn accepted(&mut self, id: MessageId) {
-        if !self.early.remove(&id) {
-            self.open.insert(id);
-        }
-    }
-
-    /// Notes that a queue has accepted a message that starts no turn: nothing waits for it.
-    pub fn accepted_beside(&mut self, id: &MessageId) {
-        self.early.remove(id);
-    }
-
-    fn delivered(&mut self, id: &MessageId) {
-        if !self.open.remove(id) {
-            self.early.insert(id.clone());
-        }
-    }
-
-    /// Notes that a message was returned to the user.
-    pub fn returned(&mut self, id: &MessageId) {
-        self.open.remove(id);
+    /// Waits for the delivery of a text that a queue has accepted.
+    pub fn await_delivery(&mut self, id: MessageId) {
+        self.sent.insert(id);
     }
 
     /// Takes one event; returns the outcome and the message of a turn of the main agent that ended with it.
@@ -77,12 +56,9 @@ impl Progress {
         let main = envelope.agent.is_main();
         self.run.apply(envelope);
         match &envelope.event {
-            Event::UserTurn { injection: Some(id), .. } => self.delivered(id),
             Event::Returned { entries } => {
+                let why = if main { "not sent".to_owned() } else { format!("not sent, {} has ended", envelope.agent) };
                 for entry in entries {
-                    self.returned(&entry.id);
-                    let why =
-                        if main { "not sent".to_owned() } else { format!("not sent, {} has ended", envelope.agent) };
                     self.err.say(&format!("{why}: {}", start_of(&entry.text)));
                 }
             }
@@ -98,7 +74,6 @@ impl Progress {
     /// Stops waiting for the turn and for messages.
     pub fn give_up(&mut self) {
         self.is_given_up = true;
-        self.open.clear();
     }
 
     /// Returns whether a turn runs, the main agent's or one that the user gave a finished sub-agent.
@@ -106,8 +81,30 @@ impl Progress {
         self.run.runs() && !self.is_given_up
     }
 
-    /// Returns whether no turn runs and no message waits for delivery.
+    /// Returns whether no turn runs and no text is waited for.
     pub fn idle(&self) -> bool {
-        !self.is_running() && self.open.is_empty()
+        self.is_given_up
+            || !self.run.runs()
+                && !self.sent.iter().any(|id| self.is_on_its_way(id))
+                && !self.run.pending.entries().iter().any(|entry| self.comes_of_another(entry))
     }
+
+    /// Tells whether a text that this program sent is still to be delivered by itself.
+    fn is_on_its_way(&self, id: &MessageId) -> bool {
+        // Before the first snapshot of the queue it is in no list.
+        self.run.receipts.get(id).is_none_or(Receipt::is_pending)
+            && self.run.pending.get(id).is_none_or(is_delivered_by_itself)
+    }
+
+    /// Tells whether a text of another client is still to be delivered by itself.
+    fn comes_of_another(&self, entry: &PendingText) -> bool {
+        entry.message.sender.is_some()
+            && is_delivered_by_itself(entry)
+            && (entry.stage == PendingStage::Delivering || !(self.run.pending.paused || entry.message.held))
+    }
+}
+
+/// Tells whether a pending text waits for nothing but its boundary. An edit can have made it a note.
+fn is_delivered_by_itself(entry: &PendingText) -> bool {
+    entry.stage == PendingStage::Delivering || entry.message.starts_turn()
 }

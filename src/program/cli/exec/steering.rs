@@ -226,9 +226,7 @@ impl<'a> ExecRun<'a> {
                     Ok(id) => {
                         self.has_sent = true;
                         if message.starts_turn() {
-                            self.progress.accepted(id.clone());
-                        } else {
-                            self.progress.accepted_beside(id);
+                            self.progress.await_delivery(id.clone());
                         }
                     }
                     Err(_) if self.has_requests() => {}
@@ -245,10 +243,7 @@ impl<'a> ExecRun<'a> {
             }
             Reply::Stopped(entries) => {
                 self.unanswered = self.unanswered.saturating_sub(1);
-                for entry in entries {
-                    self.progress.returned(&entry.id);
-                    self.unsent.push(entry.clone());
-                }
+                self.unsent.extend(entries.iter().cloned());
             }
             Reply::Filled { call, outcome } => self.filled_in(call, outcome),
             Reply::Answered { outcome: Err(why), .. } => self.refuse_answer(&format!("not answered: {why}")),
@@ -424,17 +419,7 @@ impl<'a> ExecRun<'a> {
                     self.err.say(sentence);
                 }
             }
-            Post::Notice(Notice::Returned(entries)) => {
-                for entry in entries {
-                    self.progress.returned(&entry.id);
-                    self.unsent.push(entry.clone());
-                }
-            }
-            Post::Notice(Notice::Withdrawn { entries, .. }) => {
-                for entry in entries {
-                    self.progress.returned(&entry.id);
-                }
-            }
+            Post::Notice(Notice::Returned(entries)) => self.unsent.extend(entries.iter().cloned()),
             Post::Notice(Notice::Unfinished(unfinished)) => self.decide_left(unfinished),
             Post::Notice(Notice::Unsaved(why)) => {
                 self.keeping = if why.is_none() { Keeping::InSession } else { Keeping::Nowhere };
@@ -449,6 +434,7 @@ impl<'a> ExecRun<'a> {
                 | Notice::Hooks(_)
                 | Notice::Templates(_)
                 | Notice::Continuable(_)
+                | Notice::Withdrawn { .. }
                 | Notice::Pause { .. },
             )
             | Post::Budget(_) => {}
@@ -456,16 +442,6 @@ impl<'a> ExecRun<'a> {
                 self.is_paused = *paused;
                 let is_beside = |entry: &&Pending| !entry.starts_turn() && !entry.held;
                 self.beside = queues.iter().flat_map(|(_, queue)| queue).filter(is_beside).cloned().collect();
-                // An edit can have made it one.
-                self.beside.iter().for_each(|entry| self.progress.returned(&entry.id));
-                // The texts of other clients are waited for too, unless nothing delivers them by itself.
-                for entry in queues.iter().flat_map(|(_, queue)| queue).filter(|entry| entry.sender.is_some()) {
-                    if *paused || entry.held || !entry.starts_turn() {
-                        self.progress.returned(&entry.id);
-                    } else {
-                        self.progress.accepted(entry.id.clone());
-                    }
-                }
             }
         }
     }
@@ -483,7 +459,7 @@ impl<'a> ExecRun<'a> {
             LeftTexts::Send => {
                 for entry in &left.pending {
                     if entry.trigger.is_none() {
-                        self.progress.accepted(entry.id.clone());
+                        self.progress.await_delivery(entry.id.clone());
                     }
                     self.client.send(Request::Queue {
                         agent: agent.clone(),

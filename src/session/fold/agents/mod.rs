@@ -181,7 +181,7 @@ impl Agents {
     }
 
     /// Folds anything else in that the run says at this moment.
-    pub(super) fn post(&mut self, post: &Post, now: Timestamp) {
+    pub(crate) fn post(&mut self, post: &Post, now: Timestamp) {
         match post {
             Post::Queues { queues, .. } => self.ask_about(queues, now),
             Post::Reply(Reply::Cancelling(agents)) => self.stopping(agents, now),

@@ -254,6 +254,12 @@ impl AgentNode {
         }
     }
 
+    /// Returns what its rounds cost, billionths of a US dollar, as far as that is known of any.
+    pub fn known_cost(&self) -> Option<u64> {
+        let is_known = self.cost_nanos > 0 || (self.unpriced == 0 && self.spent > 0);
+        is_known.then_some(self.cost_nanos)
+    }
+
     /// Returns the sums of it and everything beneath it.
     pub fn totals(&self) -> &Totals {
         &self.totals
