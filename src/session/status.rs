@@ -122,9 +122,7 @@ fn agent_status(node: &AgentNode) -> AgentStatus {
         Activity::Compacting(_) => (AgentState::Working, "summarises older rounds".to_owned()),
         Activity::Thinking => (AgentState::Working, "thinks".to_owned()),
         Activity::Writing => (AgentState::Working, "writes".to_owned()),
-        Activity::Tools => {
-            (AgentState::Working, node.open.last().map_or_else(String::new, |call| call.name.clone()))
-        }
+        Activity::Tools => (AgentState::Working, node.open.last().map_or_else(String::new, |call| call.name.clone())),
         Activity::Paused(call) => {
             (AgentState::Waiting, call.as_ref().map_or_else(String::new, |call| format!("before {call}")))
         }

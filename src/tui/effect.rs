@@ -3,6 +3,10 @@
 //!
 //! `run` alone carries effects out; the root (`update`) alone carries out what a pane wants.
 
+use std::fmt;
+use std::rc::Rc;
+
+use super::app::App;
 use super::commands::Verb;
 use super::export::ExportRequest;
 use super::fuzzy::FuzzyQuery;
@@ -10,7 +14,7 @@ use super::highlight::Job;
 use super::pictures::{NewPicture, PictureJob};
 use super::state::{Cause, MouseMode, Pane, Report};
 use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
-use steersman_base::id::{AgentId, JobId, MessageId, StepId};
+use steersman_base::id::{AgentId, MessageId, StepId};
 use steersman_base::plan::PlanEdit;
 use steersman_base::protocol::{ApprovalId, Request, UndoScope};
 
@@ -66,18 +70,48 @@ pub enum PaneEffect {
     SendAnswer(ApprovalId, QuestionText),
     /// A sentence that names what is written first and has to be ended.
     EndFirst,
-    /// A text of the user in the transcript of its agent.
-    ShowText(AgentId, MessageId),
-    /// The reply in which its agent says what it did with a text of the user.
-    ShowAnswer(AgentId, MessageId),
     /// A conversation that starts anew, on an empty screen.
     NewConversation,
     /// A conversation that goes back to its system prompt.
     ResetConversation,
-    /// The end of a job, after a question.
-    AskStopJob(JobId),
     /// What tools changed, as it was before.
     UndoChanges(UndoScope),
+    /// Something that crosses panes.
+    Call(RootCall),
+}
+
+/// A deferred call on the root, for what one pane asks of another. Two of them are the same only if they were copied.
+#[derive(Clone)]
+pub struct RootCall(Rc<OnRoot>);
+
+type OnRoot = dyn Fn(&mut App) -> Vec<PaneEffect>;
+
+impl RootCall {
+    /// Carries it out; returns what follows from it.
+    pub fn carry_out(&self, app: &mut App) -> Vec<PaneEffect> {
+        (self.0)(app)
+    }
+}
+
+impl fmt::Debug for RootCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RootCall")
+    }
+}
+
+impl PartialEq for RootCall {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for RootCall {}
+
+impl PaneEffect {
+    /// Makes a deferred call on the root.
+    pub fn call(call: impl Fn(&mut App) -> Vec<Self> + 'static) -> Self {
+        Self::Call(RootCall(Rc::new(call)))
+    }
 }
 
 /// What is written about a call.

@@ -29,6 +29,7 @@ pub mod alerts;
 pub mod app;
 pub mod approval;
 pub mod changes;
+pub mod command_runs;
 pub mod commands;
 pub mod compared;
 pub mod context;

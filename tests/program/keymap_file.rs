@@ -22,7 +22,7 @@ fn the_printed_file_holds_every_action_and_changes_nothing() {
     let text = Keymap::write();
     assert!(Keymap::read(&text).unwrap() == Keymap::default(), "it is not the usual keys:\n{text}");
     let table: toml::Table = text.parse().unwrap();
-    for context in Context::ALL {
+    for context in Context::all() {
         let section = table[context.id()].as_table().unwrap();
         for row in context.rows() {
             assert!(section.contains_key(row.action.id()), "{} is not in [{}]", row.action.id(), context.id());

@@ -25,7 +25,7 @@ fn cell(text: &str) -> String {
 fn keys() -> String {
     let keymap = Keymap::default();
     let mut text = String::new();
-    for context in Context::ALL {
+    for context in Context::all() {
         text.push_str(&format!("\n## {}\n\n| key | does |\n|---|---|\n", context.title()));
         // A row with a name speaks for those behind it that have none.
         for rows in context.rows().chunk_by(|_, next| next.name.is_empty()) {

@@ -355,8 +355,8 @@ fn f8_goes_through_the_themes() {
 fn every_command_names_a_key_of_the_table_and_help_shows_it() {
     let mut stage = Stage::new(120, 250);
     let help = stage.keys("<f1>").screen();
-    for command in COMMANDS {
-        let mut rows = Context::ALL.iter().flat_map(|context| context.rows());
+    for command in COMMANDS.iter() {
+        let mut rows = Context::all().flat_map(Context::rows);
         assert!(rows.any(|row| row.name.split("  ").any(|name| name == command.key)), "{}", command.key);
         assert!(help.contains(command.usage), "{}", command.name);
     }

@@ -24,7 +24,7 @@ fn it_names_every_key_and_scrolls_no_further_than_its_end() {
         stage.keys("<pgdn>");
         seen.push_str(&stage.screen());
     }
-    for binding in Context::ALL.iter().flat_map(|context| context.rows()) {
+    for binding in Context::all().flat_map(Context::rows) {
         assert!(seen.contains(binding.name), "{}", binding.name);
     }
     assert!(seen.contains("steersman --base-url http://127.0.0.1:8080"));

@@ -11,6 +11,7 @@ mod branch;
 mod bring_back;
 mod changes_pane;
 mod clear_screens;
+mod command_runs;
 mod commands;
 mod composer;
 mod conditions_shown;

@@ -33,6 +33,10 @@ pub const OUTPUT_DISK_TIME: Duration = Duration::from_millis(500);
 pub const LIVE_BURST_BYTES: usize = 64 * 1024;
 /// `bash`: output that is shown live per second once that is used up, bytes.
 pub const LIVE_BYTES_PER_SECOND: u32 = 8 * 1024;
+/// List of commands: the newest that are known.
+pub const LISTED_COMMANDS: usize = 2_000;
+/// List of commands: the end of the output of one, bytes.
+pub const LISTED_OUTPUT_BYTES: usize = 8 * 1024;
 /// Background jobs: those of one session that run at the same time, the user's shell lines included.
 pub const BACKGROUND_JOBS: usize = 16;
 /// Background jobs: those that have ended and are still known, each with its newest output.

@@ -17,6 +17,7 @@
 //! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_words.rs`; tests:
 //!   `tests/tui/approval_popups/mod.rs`, `tests/tui/modes.rs`
 //! - the files that tools changed: `changes.rs`; tests: `tests/tui/changes_pane.rs`
+//! - the commands that the agents ran: `commands.rs`; tests: `tests/tui/command_runs.rs`
 //! - the commands in the background: `jobs.rs`; tests: `tests/tui/jobs_pane.rs`
 //! - the hooks: `hooks.rs`; tests: `tests/tui/hooks_list.rs`
 //! - the budget in words: `budget.rs`; tests: `tests/tui/long_conversations.rs`
@@ -25,6 +26,7 @@ pub mod agents;
 mod approval_words;
 mod budget;
 mod changes;
+mod commands;
 mod hooks;
 mod jobs;
 mod ledger;
@@ -41,6 +43,7 @@ mod rules;
 pub use approval_words::{DetailPart, approval_parts, size};
 pub use budget::{budget_sentence, money_left};
 pub use changes::{ChangedFile, FileChange, FileChanges};
+pub use commands::{CommandList, CommandRun};
 pub use hooks::{HookList, LastHookRun};
 pub use jobs::{JobList, JobState};
 pub use ledger::{LedgerRow, ledger_row};
@@ -80,6 +83,8 @@ pub struct RunState {
     pub budget: BudgetStatus,
     /// What its tools changed.
     pub changes: FileChanges,
+    /// The commands that the agents ran.
+    pub commands: CommandList,
     /// The commands in the background.
     pub jobs: JobList,
     /// The hooks.
@@ -134,6 +139,7 @@ impl RunState {
         self.agents.apply(envelope);
         self.pauses.apply(envelope);
         self.changes.apply(envelope);
+        self.commands.apply(envelope);
         self.jobs.apply(envelope);
         self.hooks.apply(envelope);
         self.rules.apply(&envelope.event);

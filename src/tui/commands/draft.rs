@@ -27,12 +27,12 @@ pub enum Draft<'a> {
 }
 
 pub fn read(text: &str) -> Draft<'_> {
-    read_by(text, &[COMMANDS])
+    read_by(text, &[&COMMANDS])
 }
 
 /// Reads a draft where there are commands for everything, as the line output has them.
 pub fn read_line(text: &str) -> Draft<'_> {
-    read_by(text, &[COMMANDS, LINE_COMMANDS])
+    read_by(text, &[&COMMANDS, LINE_COMMANDS])
 }
 
 fn read_by<'a>(text: &'a str, tables: &[&[Command]]) -> Draft<'a> {

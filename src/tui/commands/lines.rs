@@ -107,7 +107,12 @@ pub const LINE_COMMANDS: &[Command] = &[
 
 /// Tells whether a command changes what is drawn and nothing else.
 pub fn only_drawn(verb: Verb) -> bool {
-    matches!(verb, Verb::Replay | Verb::Tour | Verb::Theme | Verb::Times | Verb::Zoom | Verb::Fold | Verb::Vim)
+    match verb {
+        Verb::Pane(pane) => !pane.entry().has_lines,
+        verb => {
+            matches!(verb, Verb::Replay | Verb::Tour | Verb::Theme | Verb::Times | Verb::Zoom | Verb::Fold | Verb::Vim)
+        }
+    }
 }
 
 #[cfg(test)]

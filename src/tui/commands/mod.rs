@@ -15,6 +15,9 @@ mod lines;
 #[cfg(test)]
 mod tests;
 
+use std::sync::LazyLock;
+
+use crate::overlay::registry::PaneId;
 use steersman_base::steering::{Recurrence, TextKind};
 use steersman_base::text::visible_line;
 
@@ -71,8 +74,8 @@ pub enum Verb {
     Changes,
     /// Shows what fills the context window.
     Context,
-    /// Shows the commands in the background.
-    Jobs,
+    /// Opens a pane of the registry.
+    Pane(PaneId),
     /// Sends the command that the shown agent waits for to the background.
     Background,
     /// Goes to the details of the shown agent.
@@ -154,7 +157,13 @@ pub enum Takes {
     Any,
 }
 
-const fn row(verb: Verb, usage: &'static str, takes: Takes, key: &'static str, help: &'static str) -> Command {
+pub(crate) const fn row(
+    verb: Verb,
+    usage: &'static str,
+    takes: Takes,
+    key: &'static str,
+    help: &'static str,
+) -> Command {
     Command { verb, name: name_in(usage), usage, takes, help, key }
 }
 
@@ -171,7 +180,17 @@ const fn name_in(usage: &'static str) -> &'static str {
 use Takes::{Any, Nothing, Text, Word};
 
 /// Holds every command, in the order in which help and completion show them.
-pub const COMMANDS: &[Command] = &[
+pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
+    let panes: Vec<Command> = PaneId::all().map(PaneId::command).collect();
+    let (before, behind) = OWN.split_at(OWN.iter().position(|own| own.verb == BEHIND_PANES).unwrap_or_default());
+    [before, panes.as_slice(), behind].concat()
+});
+
+/// The command before which those of the panes of the registry stand.
+const BEHIND_PANES: Verb = Verb::Background;
+
+/// The commands that no pane registers.
+const OWN: &[Command] = &[
     row(
         Verb::Help,
         "/help [TOPIC]",
@@ -340,13 +359,6 @@ pub const COMMANDS: &[Command] = &[
     ),
     row(Verb::Plan, "/plan [add TEXT]", Any, "Ctrl+T", "the plan of the shown agent: read it, change it"),
     row(
-        Verb::Jobs,
-        "/jobs [ID|stop ID]",
-        Any,
-        "Alt+J",
-        "the commands in the background and your own !COMMANDs, with their output; stop one",
-    ),
-    row(
         Verb::Background,
         "/background",
         Nothing,
@@ -374,7 +386,7 @@ pub const COMMANDS: &[Command] = &[
 
 /// Returns whether the program has a command, or another name for one, of this name; without the slash.
 pub fn is_command(name: &str) -> bool {
-    let tables = [COMMANDS, LINE_COMMANDS];
+    let tables = [COMMANDS.as_slice(), LINE_COMMANDS];
     let mut names =
         tables.iter().copied().flatten().map(|command| command.name).chain(ALIASES.iter().map(|alias| alias.name));
     names.any(|known| known == name)

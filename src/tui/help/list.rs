@@ -97,9 +97,7 @@ pub fn sections(help: &Help, keymap: &Keymap) -> Vec<Section> {
         wanted.iter().all(|word| has_meaning(&text, word))
     };
     let mut sections = vec![Section { title: "Commands, at the start of the message", entries: commands(keymap) }];
-    sections.extend(
-        Context::ALL.into_iter().map(|context| Section { title: context.title(), entries: keys(keymap, context) }),
-    );
+    sections.extend(Context::all().map(|context| Section { title: context.title(), entries: keys(keymap, context) }));
     let models = Target { topic: "models", spot: Spot::Top };
     let connect = CONNECT.iter().map(|pair| fixed(pair, models)).collect();
     sections.extend([

@@ -2,9 +2,10 @@
 //!
 //! Named by the tables in `keymap`; carried out by `update`. What only one pane does is in `acts.rs` and `read.rs`.
 
+use crate::overlay::registry::{PaneId, PaneKey};
+
 use super::{
-    ChangesKey, ContextKey, Edit, JobsKey, LookKey, PauseKey, PendingKey, PlanKey, ReadKey, ReplayKey, Travel, TreeKey,
-    WriteKey,
+    ChangesKey, ContextKey, Edit, LookKey, PauseKey, PendingKey, PlanKey, ReadKey, ReplayKey, Travel, TreeKey, WriteKey,
 };
 
 named_keys! {
@@ -58,8 +59,6 @@ named_keys! {
         Changes = "changes",
         /// Show or hide the plan of the shown agent.
         Plan = "plan",
-        /// Show or hide the commands in the background.
-        Jobs = "jobs",
         /// Send the command that the shown agent waits for to the background.
         ToBackground = "to-background",
         /// Send the command that the shown agent waits for to the background; without one move the cursor to the left.
@@ -97,8 +96,10 @@ named_keys! {
         InPlan(PlanKey),
         /// Take a result out of the context window, or pin it.
         InWindow(ContextKey),
-        /// Show the output of a job, or stop it.
-        InJobs(JobsKey),
+        /// Show or hide a pane of the registry.
+        Open(PaneId),
+        /// Do what a pane of the registry says.
+        InPane(PaneKey),
         /// Move through a replay.
         InReplay(ReplayKey),
         /// Fold, filter or cancel in the agent tree.
@@ -132,7 +133,7 @@ impl Action {
                     | Self::Ledger
                     | Self::Changes
                     | Self::Plan
-                    | Self::Jobs
+                    | Self::Open(_)
                     | Self::Jump
                     | Self::JumpToAnswer
                     | Self::Redraw

@@ -117,16 +117,6 @@ named_keys! {
 }
 
 named_keys! {
-    /// One act in the list of jobs.
-    pub enum JobsKey {
-        /// Show the output of the selected job alone, or the list again.
-        Show = "show-output",
-        /// Stop the selected job, after a question.
-        Stop = "stop-job",
-    }
-}
-
-named_keys! {
     /// One act in a replay.
     pub enum ReplayKey {
         /// Go to the event before.

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::Binding;
 use super::table::{TableRow, agent, bindings, everywhere, lists, message, reading};
+use crate::overlay::registry::PaneId;
 
 /// Makes the enum from one table: the context, its section in a file of keys, the heading of its keys in help, its keys.
 macro_rules! contexts {
@@ -12,16 +13,19 @@ macro_rules! contexts {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Context {
             $($(#[$doc])* $context,)*
+            /// A pane of the registry is open.
+            Pane(PaneId),
         }
 
         impl Context {
-            /// Holds every context, in the order in which help shows them.
-            pub const ALL: [Self; [$(Self::$context),*].len()] = [$(Self::$context),*];
+            /// Those that are no panes of the registry.
+            const FIXED: &[Self] = &[$(Self::$context),*];
 
             /// Returns the name of its section in a file of keys.
             pub fn id(self) -> &'static str {
                 match self {
                     $(Self::$context => $id,)*
+                    Self::Pane(pane) => pane.entry().id,
                 }
             }
 
@@ -29,12 +33,15 @@ macro_rules! contexts {
             pub fn title(self) -> &'static str {
                 match self {
                     $(Self::$context => $title,)*
+                    Self::Pane(pane) => pane.entry().title,
                 }
             }
 
-            pub(super) fn table(self) -> &'static [TableRow] {
+            /// Returns the rows of its own table.
+            fn own_table(self) -> &'static [TableRow] {
                 match self {
                     $(Self::$context => $rows,)*
+                    Self::Pane(pane) => pane.entry().keys,
                 }
             }
         }
@@ -67,8 +74,6 @@ contexts! {
     Plan = "plan", "Plan of an agent", lists::PLAN;
     /// The list of what fills a context window is open.
     Window = "window", "Context window", lists::WINDOW;
-    /// The list of jobs is open.
-    Jobs = "jobs", "Jobs", lists::JOBS;
     Help = "help", "Help", lists::HELP;
     /// A list of sessions or messages is open.
     Choices = "choices", "List of sessions or messages", lists::CHOICES;
@@ -77,9 +82,23 @@ contexts! {
 }
 
 impl Context {
-    /// Returns its place in [`Context::ALL`].
+    /// Returns every context, in the order in which help shows them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::FIXED.iter().copied().chain(PaneId::all().map(Self::Pane))
+    }
+
+    /// Returns its place in [`Context::all`].
     pub(super) fn index(self) -> usize {
-        self as usize
+        match self {
+            Self::Pane(pane) => Self::FIXED.len() + pane.index(),
+            fixed => Self::FIXED.iter().position(|context| *context == fixed).unwrap_or_default(),
+        }
+    }
+
+    /// Returns the rows of its table; everywhere the keys that open panes are among them.
+    pub(super) fn table(self) -> Vec<TableRow> {
+        let panes = PaneId::all().filter_map(PaneId::opening_row).filter(|_| self == Self::Global);
+        self.own_table().iter().copied().chain(panes).collect()
     }
 
     /// Tells whether plain characters are text there, or may be: what holds everywhere holds where text is typed too.
@@ -92,8 +111,8 @@ impl Context {
 
     /// Returns its usual keys.
     pub fn rows(self) -> &'static [Binding] {
-        static ROWS: LazyLock<[Vec<Binding>; Context::ALL.len()]> =
-            LazyLock::new(|| Context::ALL.map(|context| bindings(context.table())));
+        static ROWS: LazyLock<Vec<Vec<Binding>>> =
+            LazyLock::new(|| Context::all().map(|context| bindings(&context.table())).collect());
         ROWS.get(self.index()).map(Vec::as_slice).unwrap_or_default()
     }
 }

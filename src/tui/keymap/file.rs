@@ -68,14 +68,14 @@ impl Keymap {
                 keymap.take_spare(entry.context, *chord, |other| is_set(entry.context, other));
             }
         }
-        Context::ALL.into_iter().find_map(|context| conflict(&keymap, &entries, context)).map_or(Ok(keymap), Err)
+        Context::all().find_map(|context| conflict(&keymap, &entries, context)).map_or(Ok(keymap), Err)
     }
 
     /// Writes the usual keys as a file, with what each action does.
     pub fn write() -> String {
         let mut text = HEAD.to_owned();
         let keymap = Self::default();
-        for context in Context::ALL {
+        for context in Context::all() {
             let _ = write!(text, "\n[{}]\n", context.id());
             let mut seen: Vec<Action> = Vec::new();
             for row in context.rows() {
@@ -113,8 +113,8 @@ fn current(name: &str) -> &str {
 
 fn context(name: &str) -> Result<Context, String> {
     let name = current(name);
-    Context::ALL.into_iter().find(|context| context.id() == name).ok_or_else(|| {
-        let known = Context::ALL.map(Context::id).join(", ");
+    Context::all().find(|context| context.id() == name).ok_or_else(|| {
+        let known = Context::all().map(Context::id).collect::<Vec<_>>().join(", ");
         format!("there is no section [{}]; the sections are {known}", visible_line(name))
     })
 }

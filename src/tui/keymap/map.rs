@@ -10,15 +10,15 @@ use super::{Action, Binding, Chord, Context};
 /// Which key does what in each context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
-    /// In the order of [`Context::ALL`].
-    tables: [Vec<(Chord, Action)>; Context::ALL.len()],
+    /// In the order of [`Context::all`].
+    tables: Vec<Vec<(Chord, Action)>>,
     is_changed: bool,
 }
 
 impl Default for Keymap {
     fn default() -> Self {
         let table = |context: Context| context.rows().iter().map(|row| (row.chord, row.action)).collect();
-        Self { tables: Context::ALL.map(table), is_changed: false }
+        Self { tables: Context::all().map(table).collect(), is_changed: false }
     }
 }
 

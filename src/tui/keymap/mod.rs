@@ -20,13 +20,13 @@ mod file;
 mod map;
 mod option;
 mod read;
-mod table;
+pub mod table;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 pub use action::{Action, Answer, Prefill};
 pub use acts::{
-    ChangesKey, ContextKey, Edit, JobsKey, LookKey, PauseKey, PendingKey, PlanKey, ReplayKey, Travel, TreeKey, WriteKey,
+    ChangesKey, ContextKey, Edit, LookKey, PauseKey, PendingKey, PlanKey, ReplayKey, Travel, TreeKey, WriteKey,
 };
 pub use context::Context;
 pub use file::KeysError;

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn no_key_has_two_meanings_in_one_context() {
-    for context in Context::ALL {
+    for context in Context::all() {
         for (i, one) in context.rows().iter().enumerate() {
             for two in &context.rows()[i + 1..] {
                 assert_ne!(one.chord, two.chord, "{one:?} and {two:?}");
@@ -15,14 +15,14 @@ fn no_key_has_two_meanings_in_one_context() {
 
 #[test]
 fn every_key_of_a_table_is_written_as_keys_are() {
-    for key in Context::ALL.iter().flat_map(|context| context.table()).flat_map(|row| row.keys.split("  ")) {
+    for key in Context::all().flat_map(Context::table).flat_map(|row| row.keys.split("  ")) {
         assert_eq!(Chord::parse(key).map(|chord| chord.to_string()).as_deref(), Ok(key));
     }
 }
 
 #[test]
 fn every_action_row_that_has_a_name_has_words_and_the_other_way_round() {
-    for binding in Context::ALL.iter().flat_map(|context| context.rows()) {
+    for binding in Context::all().flat_map(Context::rows) {
         assert_eq!(binding.name.is_empty(), binding.help.is_empty(), "{binding:?}");
     }
 }
@@ -38,7 +38,7 @@ fn the_four_spellings_of_ctrl_underscore_are_one() {
 
 #[test]
 fn each_key_with_alt_and_each_f_key_has_two_keys_besides() {
-    for context in Context::ALL {
+    for context in Context::all() {
         for Binding { chord, action, .. } in context.rows() {
             let is_f = matches!(chord.code, KeyCode::F(_));
             if is_f || chord.modifiers.contains(KeyModifiers::ALT) {
@@ -52,7 +52,7 @@ fn each_key_with_alt_and_each_f_key_has_two_keys_besides() {
 
 #[test]
 fn an_action_has_a_name_of_its_own_within_each_context() {
-    for context in Context::ALL {
+    for context in Context::all() {
         for one in context.rows() {
             let namesake =
                 context.rows().iter().find(|two| two.action.id() == one.action.id() && two.action != one.action);

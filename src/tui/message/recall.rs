@@ -8,6 +8,7 @@ use super::composer::Composer;
 use super::history::{Origin, Sent};
 use super::purpose::{Purpose, Recall};
 use super::removed::Removed;
+use crate::effect::PaneEffect;
 use steersman_base::text::is_blank;
 
 /// What became of the text that was there before a command was begun.
@@ -95,6 +96,22 @@ impl Message {
         composer.load(command);
         self.put_in_place(Origin::Key(command), composer);
         Before::ComesBack
+    }
+
+    /// Puts a text into the message, in place of what stands there, which can be brought back; nothing changes while another
+    /// text has to be ended first.
+    pub fn write_in_place(&mut self, text: &str) -> Vec<PaneEffect> {
+        if let Some(first) = self.blocked() {
+            return vec![first];
+        }
+        self.leave_recalled();
+        let before = self.text();
+        self.load(text);
+        if is_blank(&before) {
+            return Vec::new();
+        }
+        self.set_aside(Removed::Draft(before));
+        vec![PaneEffect::Say("what you were writing is kept; Ctrl+_ brings it back".to_owned())]
     }
 
     /// Ends the walk because something else needs the message: a text that was changed stays, and the draft can be

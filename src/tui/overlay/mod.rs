@@ -6,13 +6,14 @@
 //! # Where things are
 //!
 //! - what an overlay is, and the stack: `mod.rs`; its area and border: `frame.rs`; rows, rules and texts in it: `list.rs`;
-//!   the text of a filter: `filter.rs`; tests: `tui_shell.rs`, `escape.rs`
+//!   the text of a filter: `filter.rs`; how they register themselves: `registry.rs`; tests: `tui_shell.rs`, `escape.rs`
 //! - the overlays: `src/tui/help`, `src/tui/ledger.rs`, `src/tui/sessions.rs`, `src/tui/changes.rs`, `src/tui/context.rs`,
-//!   `src/tui/compared.rs`, `src/tui/jobs.rs`, `src/tui/plan`
+//!   `src/tui/compared.rs`, `src/tui/jobs`, `src/tui/command_runs.rs`, `src/tui/plan`
 
 mod filter;
 pub mod frame;
 pub mod list;
+pub mod registry;
 
 use std::any::Any;
 use std::fmt::Debug;

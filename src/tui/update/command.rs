@@ -8,16 +8,18 @@ use crate::context::ContextPane;
 use crate::effect::PaneEffect;
 use crate::facts::Facts;
 use crate::help::Help;
+use crate::jobs;
 use crate::keymap::PauseKey;
 use crate::ledger::LedgerPane;
 use crate::message::vim::EditorKeys;
 use crate::message::{Before, Message};
 use crate::msg::Effect;
+use crate::overlay::registry::PaneContext;
 use crate::state::{App, Cause, Medium, MouseMode, Pane, Report};
 use crate::switch::{EventPlace, SessionPlace};
 use crate::transcript::cell::Level;
 use crate::update::{
-    approval as approvals, budget, carry_out, export, hooks, jobs, line, plan, rules, servers, sessions, transcript,
+    approval as approvals, budget, carry_out, export, hooks, line, plan, rules, servers, sessions, transcript,
     with_agents, with_pause,
 };
 use crate::{pause, pending};
@@ -36,7 +38,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         app.status.say("the line output draws nothing, so this does nothing here", app.facts.now);
         return Vec::new();
     }
-    let App { facts, focus, questions, tree, pending, transcripts, message, .. } = app;
+    let App { facts, focus, tree, pending, transcripts, message, .. } = app;
     let overlays = &mut focus.overlays;
     let mut wanted = Vec::new();
     match verb {
@@ -76,7 +78,10 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             }
             wanted.push(Request::Context { act: ContextAct::List }.into());
         }
-        Verb::Jobs => wanted = jobs::command(overlays, questions, argument, facts),
+        Verb::Pane(pane) => {
+            let mut context = PaneContext { overlays, facts, shown: tree.selected() };
+            wanted = (pane.entry().run)(&mut context, argument);
+        }
         Verb::Background => {
             let shown = transcripts.reader(tree.selected());
             let call = shown.and_then(|reader| reader.transcript.running_command());

@@ -262,13 +262,13 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
         Action::Changes => return command::run(app, Verb::Changes, ""),
         Action::Plan => return command::run(app, Verb::Plan, ""),
-        Action::Jobs => return command::run(app, Verb::Jobs, ""),
+        Action::Open(pane) => return command::run(app, Verb::Pane(pane), ""),
         Action::ToBackground => return command::run(app, Verb::Background, ""),
         // Nothing without the overlay or the replay that it is for.
         Action::Jump
         | Action::JumpToAnswer
         | Action::InChanges(_)
-        | Action::InJobs(_)
+        | Action::InPane(_)
         | Action::InPlan(_)
         | Action::InWindow(_)
         | Action::InReplay(_) => {}
@@ -459,7 +459,7 @@ fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
         | Context::Changes
         | Context::Plan
         | Context::Window
-        | Context::Jobs
+        | Context::Pane(_)
         | Context::Replay => scroll(shown(app), to),
     }
     Vec::new()

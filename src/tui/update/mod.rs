@@ -21,7 +21,6 @@ mod command;
 mod escape;
 pub mod export;
 mod hooks;
-mod jobs;
 mod keys;
 pub mod line;
 mod mouse;
@@ -32,7 +31,7 @@ mod replay;
 mod rules;
 mod servers;
 mod sessions;
-mod transcript;
+pub mod transcript;
 
 use crate::agents::{AgentsFacts, AgentsPane, type_filter};
 use crate::alerts;
@@ -41,18 +40,15 @@ use crate::effect::{Outcome, PaneEffect};
 use crate::keymap::{PauseKey, PendingKey};
 use crate::message::{Message, MessageContext, Pasted, bring_back, history_search, send};
 use crate::msg::{EditorSubject, Effect, Msg};
-use crate::state::{CellId, Pane};
+use crate::state::Pane;
 use crate::transcript::TranscriptDrawn;
 use crate::transcript::cell::Level;
-use crate::transcript::scroll::ScrollRequest;
 use crate::{palette, pause, pending};
 use jiff::Timestamp;
 use post::PostOutcome;
 pub use replay::record;
-use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::Request;
 use steersman_base::summary::count;
-use steersman_session::fold::receipt_words;
 
 /// Folds one message in; returns what is to be done outside, in order.
 pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
@@ -251,42 +247,15 @@ fn carry_out_one(app: &mut App, wanted: PaneEffect) -> Vec<Effect> {
         PaneEffect::SendStep => more = plan::commit(message),
         PaneEffect::WriteAnswer(id, what) => more.push(approval::write(message, id, what, facts)),
         PaneEffect::SendAnswer(id, what) => more.extend(approval::send(questions, message, (id, what), facts)),
-        PaneEffect::ShowText(agent, id) => more.push(show_text(app, &agent, &id)),
-        PaneEffect::ShowAnswer(agent, id) => more.push(show_answer(app, &agent, &id)),
+        PaneEffect::Call(call) => more = call.carry_out(app),
         PaneEffect::NewConversation => {
             app.empty_at_reset();
             return command::reset(app);
         }
         PaneEffect::ResetConversation => return command::reset(app),
-        PaneEffect::AskStopJob(job) => more.extend(jobs::ask_stop(questions, &job, facts)),
         PaneEffect::UndoChanges(scope) => more.push(approval::confirm_undo(scope, facts)),
     }
     carry_out(app, more)
-}
-
-/// Goes to a text in the transcript of its agent.
-fn show_text(app: &mut App, agent: &AgentId, id: &MessageId) -> PaneEffect {
-    if let Some(cell) = app.reader_mut(agent).transcript.cell_of(id) {
-        return reveal(app, agent, cell);
-    }
-    let state = app.facts.run.receipts.get(id).map(|receipt| receipt_words(receipt).parts.join(" · "));
-    PaneEffect::Say(format!("{id} is not in the conversation: {}", state.unwrap_or_default()))
-}
-
-/// Goes to the reply in which its agent says what it did with a text.
-fn show_answer(app: &mut App, agent: &AgentId, id: &MessageId) -> PaneEffect {
-    match app.reader_mut(agent).transcript.answer_to(id) {
-        Some(cell) => reveal(app, agent, cell),
-        None => PaneEffect::Say(format!("the model has not said what it did with {id}")),
-    }
-}
-
-fn reveal(app: &mut App, agent: &AgentId, cell: CellId) -> PaneEffect {
-    let reader = app.reader_mut(agent);
-    reader.selected = Some(cell);
-    reader.scroll.ask(ScrollRequest::Reveal(cell));
-    app.tree.select_agent(agent, &app.facts.run.agents);
-    PaneEffect::Focus(Pane::Transcript)
 }
 
 /// Carries out a key of the panel of the shown agent, or one that pauses it or lets it go on.

@@ -1,10 +1,15 @@
 //! What the root does for the transcripts: hands them their keys with the facts, and carries out what comes of it.
 
 use super::carry_out;
+use crate::effect::PaneEffect;
 use crate::keymap::ReadKey;
 use crate::msg::Effect;
-use crate::state::App;
+use crate::state::{App, CellId, Pane};
+use crate::transcript::scroll::ScrollRequest;
 use crate::transcript::{self, Looked, Reader, TranscriptFacts};
+use jiff::Timestamp;
+use steersman_base::id::{AgentId, CallId, MessageId};
+use steersman_session::fold::receipt_words;
 
 /// Carries out a key in the transcript that is shown.
 pub fn key(app: &mut App, key: ReadKey) -> Vec<Effect> {
@@ -39,4 +44,37 @@ pub fn looked(app: &mut App, looked: Looked) -> Vec<Effect> {
 /// Carries out what a key has left to be done.
 pub fn shown(app: &mut App) -> &mut Reader {
     app.transcripts.reader_mut(app.tree.selected())
+}
+
+/// Goes to a text in the transcript of its agent.
+pub fn show_text(app: &mut App, agent: &AgentId, id: &MessageId) -> PaneEffect {
+    if let Some(cell) = app.reader_mut(agent).transcript.cell_of(id) {
+        return reveal(app, agent, cell);
+    }
+    let state = app.facts.run.receipts.get(id).map(|receipt| receipt_words(receipt).parts.join(" · "));
+    PaneEffect::Say(format!("{id} is not in the conversation: {}", state.unwrap_or_default()))
+}
+
+/// Goes to the reply in which its agent says what it did with a text.
+pub fn show_answer(app: &mut App, agent: &AgentId, id: &MessageId) -> PaneEffect {
+    match app.reader_mut(agent).transcript.answer_to(id) {
+        Some(cell) => reveal(app, agent, cell),
+        None => PaneEffect::Say(format!("the model has not said what it did with {id}")),
+    }
+}
+
+/// Goes to the call that began at this moment in the transcript of its agent.
+pub fn show_call(app: &mut App, agent: &AgentId, call: &CallId, began: Timestamp) -> PaneEffect {
+    match app.reader_mut(agent).transcript.cell_of_call(call, began) {
+        Some(cell) => reveal(app, agent, cell),
+        None => PaneEffect::Say("the call is not in the transcript any more".to_owned()),
+    }
+}
+
+fn reveal(app: &mut App, agent: &AgentId, cell: CellId) -> PaneEffect {
+    let reader = app.reader_mut(agent);
+    reader.selected = Some(cell);
+    reader.scroll.ask(ScrollRequest::Reveal(cell));
+    app.tree.select_agent(agent, &app.facts.run.agents);
+    PaneEffect::Focus(Pane::Transcript)
 }

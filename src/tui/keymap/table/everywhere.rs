@@ -54,7 +54,6 @@ pub const ROWS: &[TableRow] = &[
     .brief("pause the agent, or go on"),
     key("Alt+G", A::Changes, "the files that tools changed, with diffs").brief("changed files, with diffs"),
     key("Ctrl+T  Alt+X", A::Plan, "the plan of the shown agent: read it, change it").brief("plan"),
-    key("Alt+J", A::Jobs, "the commands in the background, with their output").brief("commands in the background"),
     key("Ctrl+B  Alt+Q", A::ToBackground, "send the command that the shown agent waits for to the background"),
     key("F4", A::Ledger, "the ledger: every text that was sent, and what became of it")
         .brief("what became of your texts"),

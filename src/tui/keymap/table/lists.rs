@@ -1,7 +1,7 @@
 //! The keys of the lists over the screen, and of the pending texts.
 
 use super::{TableRow, also, key, row};
-use crate::keymap::{Action as A, ChangesKey, ContextKey, JobsKey, LookKey, PendingKey, PlanKey, Travel, WriteKey};
+use crate::keymap::{Action as A, ChangesKey, ContextKey, LookKey, PendingKey, PlanKey, Travel, WriteKey};
 
 /// The keys of the pending list.
 pub const PENDING: &[TableRow] = &[
@@ -76,18 +76,6 @@ pub const WINDOW: &[TableRow] = &[
     key("d", A::InWindow(ContextKey::Drop), "take the result out at the next boundary; again: leave it"),
     key("p", A::InWindow(ContextKey::Pin), "pin the result, a compaction keeps it; again: no more"),
     key("a", A::InWindow(ContextKey::NextAgent), "the next agent"),
-];
-
-/// The keys of the list of jobs.
-pub const JOBS: &[TableRow] = &[
-    row("Up  k", A::Travel(Travel::Previous), "Up/Down  k/j", "select a job; in its output: scroll"),
-    also("Down  j", A::Travel(Travel::Next)),
-    row("Home", A::Travel(Travel::First), "Home/End", "first or last job; in its output: top, or follow the end"),
-    also("End", A::Travel(Travel::Last)),
-    row("PageUp", A::Travel(Travel::PageUp), "PageUp/PageDown", "scroll the output"),
-    also("PageDown", A::Travel(Travel::PageDown)),
-    key("Enter  o", A::InJobs(JobsKey::Show), "show the output alone, while it comes; again: the list"),
-    key("x", A::InJobs(JobsKey::Stop), "stop the job; asks first"),
 ];
 
 /// The keys of help; letters filter its list.

@@ -21,23 +21,23 @@ pub struct TableRow {
 
 impl TableRow {
     /// Puts the row into the list of the most used keys, with these words.
-    const fn brief(self, words: &'static str) -> Self {
+    pub(crate) const fn brief(self, words: &'static str) -> Self {
         Self { brief: words, ..self }
     }
 }
 
 /// Makes a row that help shows by its keys.
-const fn key(keys: &'static str, action: Action, help: &'static str) -> TableRow {
+pub(crate) const fn key(keys: &'static str, action: Action, help: &'static str) -> TableRow {
     row(keys, action, keys, help)
 }
 
 /// Makes a row that help shows by another name: it speaks for those behind it too.
-const fn row(keys: &'static str, action: Action, name: &'static str, help: &'static str) -> TableRow {
+pub(crate) const fn row(keys: &'static str, action: Action, name: &'static str, help: &'static str) -> TableRow {
     TableRow { keys, action, name, help, brief: "" }
 }
 
 /// Makes a row that the one before it speaks for.
-const fn also(keys: &'static str, action: Action) -> TableRow {
+pub(crate) const fn also(keys: &'static str, action: Action) -> TableRow {
     row(keys, action, "", "")
 }
 

@@ -286,6 +286,13 @@ impl Transcript {
         self.user_cells.get(id).copied()
     }
 
+    /// Returns the cell of the call that began at this moment; some models use an id again.
+    pub fn cell_of_call(&self, id: &CallId, began: Timestamp) -> Option<CellId> {
+        let is_it = |cell: &Cell| cell.body().call().is_some_and(|call| call.id == *id && call.started == began);
+        let place = self.cells.iter().rposition(is_it);
+        place.map(CellId::new)
+    }
+
     /// Returns the reply that says what was done with a text; `None` as long as none does.
     pub fn answer_to(&self, id: &MessageId) -> Option<CellId> {
         self.answers.get(id).copied()

@@ -1,10 +1,10 @@
 //! Commands on the screen: `/jobs`, the key that sends a running one to the background, and the user's shell lines.
 
-use crate::approval::{self, Questions};
+use crate::approval;
 use crate::effect::PaneEffect;
 use crate::facts::Facts;
 use crate::jobs::JobsPane;
-use crate::overlay::Overlays;
+use crate::overlay::registry::PaneContext;
 use crate::state::Medium;
 use steersman_base::id::{AgentId, CallId, JobId};
 use steersman_base::protocol::{Accepted, Request};
@@ -13,7 +13,8 @@ use steersman_base::text::visible_line;
 use steersman_session::fold::JobState;
 
 /// Carries out `/jobs`: shows the list, the output of one, or stops one.
-pub fn command(overlays: &mut Overlays, questions: &mut Questions, argument: &str, facts: &Facts) -> Vec<PaneEffect> {
+pub fn command(context: &mut PaneContext<'_>, argument: &str) -> Vec<PaneEffect> {
+    let PaneContext { overlays, facts, .. } = context;
     let (first, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
     let named = |id: &str| facts.run.jobs.get(&JobId::new(id.trim())).map(|job| job.id.clone());
     match (first, named(if first == "stop" { rest } else { first })) {
@@ -23,7 +24,7 @@ pub fn command(overlays: &mut Overlays, questions: &mut Questions, argument: &st
             Vec::new()
         }
         ("stop", Some(job)) if facts.medium == Medium::Lines => vec![Request::StopJob { job }.into()],
-        ("stop", Some(job)) => ask_stop(questions, &job, facts).into_iter().collect(),
+        ("stop", Some(job)) => vec![ask_stop(job)],
         ("stop", None) => vec![PaneEffect::Say("write /jobs stop and the name of a job, such as j1".to_owned())],
         (_, Some(job)) if facts.medium == Medium::Lines => {
             let output = facts.run.jobs.get(&job).map(|job| job.output().text.clone()).unwrap_or_default();
@@ -53,14 +54,14 @@ fn listed(facts: &Facts) -> Vec<PaneEffect> {
 }
 
 /// Asks whether a job is to be stopped, or says that it has ended.
-pub fn ask_stop(questions: &mut Questions, job: &JobId, facts: &Facts) -> Option<PaneEffect> {
-    match facts.run.jobs.get(job) {
+pub fn ask_stop(job: JobId) -> PaneEffect {
+    PaneEffect::call(move |app| match app.facts.run.jobs.get(&job) {
         Some(job) if job.end.is_none() => {
-            approval::ask_about_job(questions, job);
-            None
+            approval::ask_about_job(&mut app.questions, job);
+            Vec::new()
         }
-        Some(_) | None => Some(PaneEffect::Say(format!("{job} has ended already"))),
-    }
+        Some(_) | None => vec![PaneEffect::Say(format!("{job} has ended already"))],
+    })
 }
 
 /// Sends the command that the agent waits for to the background.

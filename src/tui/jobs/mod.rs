@@ -1,16 +1,24 @@
 //! The commands in the background and the user's shell lines, with their output while it comes, over everything else on the
 //! screen: `/jobs`. A row for each above, the end of the output of the selected one below; or that alone.
 //!
-//! What happens to jobs: `src/session/fold/jobs.rs`, `src/tools/jobs/mod.rs`; stories: `jobs_pane.rs`, `jobs.rs`.
+//! # Where things are
+//!
+//! - the list and its keys: `mod.rs`; the command, what came of requests: `update.rs`; tests: `jobs_pane.rs`
+//! - what happens to jobs: `src/session/fold/jobs.rs`, `src/tools/jobs/mod.rs`; tests: `jobs.rs`
+
+mod update;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::overlay::list::{ListRows, draw_empty, list_and_text, put_facts};
-use super::overlay::{ListPosition, Overlay, OverlayDrawn};
+use crate::commands::Takes;
 use crate::effect::{Outcome, PaneEffect};
 use crate::facts::Facts;
-use crate::keymap::{Action, Context, JobsKey, Travel};
+use crate::keymap::table::{TableRow, also, key, row};
+use crate::keymap::{Action, Context, Travel};
+use crate::overlay::list::{ListRows, draw_empty, list_and_text, put_facts};
+use crate::overlay::registry::{PaneEntry, PaneId, PaneKey};
+use crate::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::state::Regions;
 use crate::theme::Theme;
 use crate::widgets::fit::{one_line, put};
@@ -21,6 +29,38 @@ use steersman_base::summary::{count, seconds};
 use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
 use steersman_session::fold::JobState;
+
+pub use update::{line_started, sent_to_background, stopped, to_background};
+
+/// How it registers itself.
+pub const PANE: PaneEntry = PaneEntry {
+    id: "jobs",
+    title: "Jobs",
+    keys: KEYS,
+    opened_by: "Alt+J",
+    brief: "commands in the background",
+    usage: "/jobs [ID|stop ID]",
+    takes: Takes::Any,
+    help: "the commands in the background and your own !COMMANDs, with their output; stop one",
+    has_lines: true,
+    run: update::command,
+};
+
+/// Shows the output of the selected job alone, or the list again.
+const SHOW: PaneKey = PaneKey("show-output");
+/// Stops the selected job, after a question.
+const STOP: PaneKey = PaneKey("stop-job");
+
+const KEYS: &[TableRow] = &[
+    row("Up  k", Action::Travel(Travel::Previous), "Up/Down  k/j", "select a job; in its output: scroll"),
+    also("Down  j", Action::Travel(Travel::Next)),
+    row("Home", Action::Travel(Travel::First), "Home/End", "first or last job; in its output: top, or follow the end"),
+    also("End", Action::Travel(Travel::Last)),
+    row("PageUp", Action::Travel(Travel::PageUp), "PageUp/PageDown", "scroll the output"),
+    also("PageDown", Action::Travel(Travel::PageDown)),
+    key("Enter  o", Action::InPane(SHOW), "show the output alone, while it comes; again: the list"),
+    key("x", Action::InPane(STOP), "stop the job; asks first"),
+];
 
 /// Columns that are left to a command at least.
 const COMMAND: u16 = 16;
@@ -70,7 +110,7 @@ impl JobsPane {
 
 impl Overlay for JobsPane {
     fn context(&self) -> Context {
-        Context::Jobs
+        PaneId::named(PANE.id).map_or(Context::Global, Context::Pane)
     }
 
     fn escape_words(&self) -> &'static [&'static str] {
@@ -151,13 +191,13 @@ impl Overlay for JobsPane {
     }
 
     fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
-        let Action::InJobs(key) = action else { return Outcome::Ignored };
+        let Action::InPane(key) = action else { return Outcome::Ignored };
         let rows = Self::rows(facts);
         let Some(job) = rows.get(self.selected(facts)) else {
             return Outcome::say("there are no background commands");
         };
         match key {
-            JobsKey::Show => {
+            SHOW => {
                 self.job = Some(job.id.clone());
                 self.shows = match self.shows {
                     JobsView::List => JobsView::Output,
@@ -165,9 +205,10 @@ impl Overlay for JobsPane {
                 };
                 Outcome::DONE
             }
-            JobsKey::Stop if job.end.is_some() => Outcome::say("it has ended already"),
+            STOP if job.end.is_some() => Outcome::say("it has ended already"),
             // The question must not be covered by the list.
-            JobsKey::Stop => Outcome::Consumed(vec![PaneEffect::CloseOverlay, PaneEffect::AskStopJob(job.id.clone())]),
+            STOP => Outcome::Consumed(vec![PaneEffect::CloseOverlay, update::ask_stop(job.id.clone())]),
+            _ => Outcome::Ignored,
         }
     }
 

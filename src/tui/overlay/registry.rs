@@ -1,0 +1,105 @@
+//! The panes over the screen that register themselves: each says here, in one value of its own folder, what it is called, by
+//! which command and key it opens, and what its keys do. Help, completion, the manual and the file of keys are made from that.
+//!
+//! To add such a pane: its folder, with a [`PaneEntry`], and one line in [`PANES`].
+
+use super::Overlays;
+use crate::commands::{Command, Takes, Verb};
+use crate::effect::PaneEffect;
+use crate::facts::Facts;
+use crate::keymap::Action;
+use crate::keymap::table::{TableRow, key};
+use steersman_base::id::AgentId;
+
+/// The panes, in the order in which help shows them.
+static PANES: [&PaneEntry; 2] = [&crate::jobs::PANE, &crate::command_runs::PANE];
+
+/// A pane, as it registers itself.
+#[derive(Debug)]
+pub struct PaneEntry {
+    /// The section of its keys in a file of keys, and the name of the key that opens it.
+    pub id: &'static str,
+    /// The heading of its keys in help.
+    pub title: &'static str,
+    /// Its keys while it is open.
+    pub keys: &'static [TableRow],
+    /// The key that opens it from everywhere; empty where none does.
+    pub opened_by: &'static str,
+    /// What the list of the most used keys says of that key.
+    pub brief: &'static str,
+    /// Its command with what it takes, as help shows it.
+    pub usage: &'static str,
+    /// What its command takes.
+    pub takes: Takes,
+    /// What its command and its key do.
+    pub help: &'static str,
+    /// Whether its command does something in the line output too.
+    pub has_lines: bool,
+    /// Carries its command out.
+    pub run: fn(&mut PaneContext<'_>, argument: &str) -> Vec<PaneEffect>,
+}
+
+/// What a pane that opens needs of the rest.
+pub struct PaneContext<'a> {
+    /// What lies over the panes.
+    pub overlays: &'a mut Overlays,
+    /// The run, and how it is shown.
+    pub facts: &'a Facts,
+    /// The agent that is shown.
+    pub shown: &'a AgentId,
+}
+
+/// A pane of the registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PaneId(usize);
+
+impl PaneId {
+    /// Returns all of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..PANES.len()).map(Self)
+    }
+
+    /// Returns the pane that registers itself by this name.
+    pub fn named(id: &str) -> Option<Self> {
+        PANES.iter().position(|pane| pane.id == id).map(Self)
+    }
+
+    /// Returns its place among all.
+    pub fn index(self) -> usize {
+        self.0
+    }
+
+    /// Returns how it registers itself.
+    pub fn entry(self) -> &'static PaneEntry {
+        PANES[self.0.min(PANES.len() - 1)]
+    }
+
+    /// Returns the name of the key that opens it.
+    pub fn id(self) -> &'static str {
+        self.entry().id
+    }
+
+    /// Returns the row of the key that opens it.
+    pub(crate) fn opening_row(self) -> Option<TableRow> {
+        let entry = self.entry();
+        let row = key(entry.opened_by, Action::Open(self), entry.help).brief(entry.brief);
+        (!entry.opened_by.is_empty()).then_some(row)
+    }
+
+    /// Returns its command.
+    pub fn command(self) -> Command {
+        let PaneEntry { usage, takes, opened_by, help, .. } = *self.entry();
+        crate::commands::row(Verb::Pane(self), usage, takes, opened_by, help)
+    }
+}
+
+/// What a key of such a pane does, by its name in a file of keys; each pane has its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PaneKey(pub &'static str);
+
+impl PaneKey {
+    /// Returns its name in a file of keys.
+    pub fn id(self) -> &'static str {
+        self.0
+    }
+}
