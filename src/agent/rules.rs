@@ -10,6 +10,12 @@ use steersman_base::message::{Message, RuleNotice, UserAbout};
 use steersman_base::steering::{Framing, Rule, RuleNews, RuleScope, TextKind};
 use steersman_core::frame::{plain_rule_news, rule_news};
 
+/// Tells whether a message is the text that set this rule, not a notice of it.
+fn is_rule(message: &Message, id: &MessageId) -> bool {
+    let Message::User { about: Some(about), .. } = message else { return false };
+    matches!(about.as_ref(), UserAbout::Text(text) if text.kind == TextKind::Rule && text.id.as_ref() == Some(id))
+}
+
 impl Agent {
     /// Tells the model of the rules that hold and that it does not know, or knows otherwise.
     pub(super) fn deliver_rules(&mut self) {
@@ -55,10 +61,15 @@ impl Agent {
         Rule { id: id.clone(), agent: self.id.clone(), scope: RuleScope::default(), text: words, version: 0 }
     }
 
-    /// Lets the rules of recorded messages hold. A host that knows them better takes over its own list behind that.
+    /// Lets the rules of recorded messages hold: those that the tree does not know, and of a sub-agent only those that were
+    /// sent to it. A host that knows them better takes over its own list behind that.
     pub(super) fn adopt_rules(&self, messages: &[Message]) {
+        let known = self.tree.rules.list();
         for sent in rules_in_conversation(messages) {
-            if let Some(version) = sent.version {
+            let is_own = self.id.is_main() || messages.iter().any(|message| is_rule(message, &sent.rule));
+            if let Some(version) = sent.version.filter(|_| is_own)
+                && known.iter().all(|rule| rule.id != sent.rule)
+            {
                 self.tree.rules.set(Rule { version, ..self.known_rule(&sent.rule) });
             }
         }

@@ -264,7 +264,7 @@ impl Members {
             let gone = gone.chain(others.iter().filter(|entry| !is_its(entry))).cloned();
             notify_withdrawn(&member, by, gone.collect());
         }
-        self.handle.interloper().take_over(orphans, 0);
+        self.handle.take_over(orphans, 0);
         own
     }
 
@@ -279,9 +279,9 @@ impl Members {
     fn keep_orphans(&self, entries: Vec<Pending>) {
         let orphans: Vec<Pending> = entries.into_iter().filter(|entry| self.is_orphan(entry)).collect();
         if !orphans.is_empty() {
-            let queue = Arc::clone(self.handle.interloper());
+            let handle = self.handle.clone();
             // The mailbox is locked here, and whoever watches the queue may use it.
-            std::thread::spawn(move || queue.take_over(orphans, 0));
+            std::thread::spawn(move || handle.take_over(orphans, 0));
         }
     }
 

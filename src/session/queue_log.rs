@@ -3,7 +3,7 @@
 //!
 //! Filled from what a journal says, record by record, by whoever reads one: a session that goes on, a replay, the index of
 //! the sessions. Pure. Always holds: a text is in one stage; one that was delivered, taken back, withdrawn or returned never
-//! waits again, whatever the order in which its records were written.
+//! waits again, whatever the order in which its records were written, until a record says that it was restored.
 
 use std::collections::HashSet;
 
@@ -59,6 +59,7 @@ impl QueueLog {
     pub fn read(&mut self, record: &Record) -> QueueChange {
         let is_changed = match record {
             Record::Accepted { to, entry } => self.accept(to, entry.clone()),
+            Record::Restored { to, entry } => self.restore(to, entry.clone()),
             Record::TakenBack { texts, why, .. } => return QueueChange::TakenBack(self.take_back(texts, why)),
             Record::Event(envelope) => match &envelope.event {
                 Event::Pending { entries } => self.list(&envelope.agent, entries),
@@ -154,6 +155,15 @@ impl QueueLog {
         is_new
     }
 
+    /// Records a text that waits again; returns whether that is news.
+    fn restore(&mut self, to: &AgentId, entry: Pending) -> bool {
+        // The record is written before the text is in the queue, so it has not been delivered yet.
+        self.settle(&entry.id);
+        self.settled.remove(&entry.id);
+        self.waiting.push((to.clone(), entry));
+        true
+    }
+
     /// Records the whole queue of an agent; returns whether that changed anything. A text that no list has shown yet may have come behind
     /// this one was made.
     fn list(&mut self, agent: &AgentId, entries: &[Pending]) -> bool {
@@ -199,8 +209,11 @@ impl QueueLog {
 
     fn settle(&mut self, id: &MessageId) -> Option<Pending> {
         self.settled.insert(id.clone());
-        // What is settled never waits again.
+        // What is settled never waits again, unless it is restored.
         self.listed.remove(id);
+        if let Some(place) = self.returned.iter().position(|entry| entry.id == *id) {
+            return Some(self.returned.remove(place));
+        }
         let found = |list: &Vec<(AgentId, Pending)>| list.iter().position(|(_, entry)| entry.id == *id);
         if let Some(place) = found(&self.waiting) {
             return Some(self.waiting.remove(place).1);
@@ -219,10 +232,9 @@ impl QueueLog {
     fn take_back(&mut self, texts: &[MessageId], why: &TakenBack) -> Vec<(AgentId, Pending)> {
         let known = |id: &MessageId| self.waiting.iter().chain(&self.gone).find(|(_, entry)| entry.id == *id).cloned();
         let taken: Vec<(AgentId, Pending)> = texts.iter().filter_map(known).collect();
+        let settled: Vec<Pending> = texts.iter().filter_map(|id| self.settle(id)).collect();
         match why {
-            TakenBack::Stopped | TakenBack::ToMessage => {
-                self.returned.extend(taken.iter().map(|(_, entry)| entry.clone()));
-            }
+            TakenBack::Stopped | TakenBack::ToMessage => self.returned.extend(settled),
             TakenBack::Merged(first) => {
                 if let Some((_, first)) = self.waiting.iter_mut().find(|(_, entry)| entry.id == *first) {
                     for (_, second) in &taken {
@@ -235,9 +247,6 @@ impl QueueLog {
                 }
             }
             TakenBack::Removed => {}
-        }
-        for id in texts {
-            self.settle(id);
         }
         taken
     }

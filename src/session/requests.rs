@@ -278,9 +278,11 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
         QueueAct::SetKind { kind, scope } => was_there(queue.set_kind(id, *kind, *scope)),
         QueueAct::Withdraw { .. } => queue.withdraw(id).map_or(QueueOutcome::Gone, QueueOutcome::Withdrawn),
         QueueAct::Restore { entry, before } => {
+            handle.keep_restored(agent, entry);
             if queue.restore_behind((**entry).clone(), before) {
                 QueueOutcome::Done
             } else {
+                handle.keep_taken_back(vec![entry.id.clone()], TakenBack::ToMessage);
                 QueueOutcome::Ended
             }
         }
@@ -293,8 +295,14 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
         },
         // The first gets its own words before the second comes back, so the second is never in both.
         QueueAct::Split { first, second } => match queue.replace_by(id, first) {
-            Ok(true) if queue.restore_behind(second.as_ref().clone(), std::slice::from_ref(id)) => QueueOutcome::Done,
-            Ok(true) => QueueOutcome::Withdrawn(second.as_ref().clone()),
+            Ok(true) => {
+                handle.keep_restored(agent, second);
+                if queue.restore_behind(second.as_ref().clone(), std::slice::from_ref(id)) {
+                    QueueOutcome::Done
+                } else {
+                    QueueOutcome::Withdrawn(second.as_ref().clone())
+                }
+            }
             answer => accepted(answer),
         },
         QueueAct::Confirm => was_there(queue.confirm(id)),

@@ -12,7 +12,7 @@ use super::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::effect::{Outcome, PaneEffect};
 use crate::facts::Facts;
 use crate::keymap::{Action, Context};
-use crate::state::{App, Regions};
+use crate::state::Regions;
 use crate::update::transcript;
 use crate::view::layout::MEDIUM;
 use crate::view::receipt::style;
@@ -58,11 +58,18 @@ impl LedgerPane {
         Self(ListPosition { selected: receipts.list().len().saturating_sub(1), top: 0 })
     }
 
-    fn show(&self, facts: &Facts, go: fn(&mut App, &AgentId, &MessageId) -> PaneEffect) -> Outcome {
-        let Some(receipt) = facts.run.receipts.list().get(self.0.selected) else { return Outcome::DONE };
-        let (agent, id) = (receipt.agent.clone(), receipt.id.clone());
-        Outcome::one(PaneEffect::call(move |app| vec![go(app, &agent, &id)]))
+    fn show(&self, facts: &Facts, what: fn(AgentId, MessageId) -> PaneEffect) -> Outcome {
+        let receipt = facts.run.receipts.list().get(self.0.selected);
+        Outcome::Consumed(receipt.map(|receipt| what(receipt.agent.clone(), receipt.id.clone())).into_iter().collect())
     }
+}
+
+fn show_text(agent: AgentId, id: MessageId) -> PaneEffect {
+    PaneEffect::call(move |app| vec![transcript::show_text(app, &agent, &id)])
+}
+
+fn show_answer(agent: AgentId, id: MessageId) -> PaneEffect {
+    PaneEffect::call(move |app| vec![transcript::show_answer(app, &agent, &id)])
 }
 
 impl Overlay for LedgerPane {
@@ -105,8 +112,8 @@ impl Overlay for LedgerPane {
 
     fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
         match action {
-            Action::Jump => self.show(facts, transcript::show_text),
-            Action::JumpToAnswer => self.show(facts, transcript::show_answer),
+            Action::Jump => self.show(facts, show_text),
+            Action::JumpToAnswer => self.show(facts, show_answer),
             _ => Outcome::Ignored,
         }
     }

@@ -72,6 +72,12 @@ impl Life {
         entry.id
     }
 
+    fn restore(&mut self, of: usize, entry: Pending) {
+        self.texts.retain(|text| text.entry.id != entry.id);
+        self.texts.push(Text { agent: of, entry: entry.clone(), place: Place::Waiting });
+        self.record(Record::Restored { to: agent(of), entry });
+    }
+
     /// Returns the place of the text that a number chooses among those that wait.
     fn chosen(&self, number: usize) -> Option<usize> {
         let waiting: Vec<usize> =
@@ -120,6 +126,7 @@ impl Life {
         self.record(record);
     }
 
+    #[allow(clippy::too_many_lines)] // One arm for each thing that can happen.
     fn step(&mut self, what: usize, of: usize, which: usize) {
         let at = Timestamp::UNIX_EPOCH;
         match what {
@@ -208,6 +215,29 @@ impl Life {
                 self.record(Record::TakenBack { texts, why: TakenBack::Stopped, at });
                 (0..3).for_each(|of| self.list(of));
             }
+            // It is removed, and the user brings it back.
+            11 => {
+                let Some(index) = self.chosen(which) else { return };
+                let Text { agent: of, entry, .. } = self.texts.remove(index);
+                self.record(Record::TakenBack { texts: vec![entry.id.clone()], why: TakenBack::Removed, at });
+                self.list(of);
+                self.restore(of, entry);
+                self.list(of);
+            }
+            // Everything is stopped, or the program ends: what is left waits again for the main agent.
+            12 => {
+                if which.is_multiple_of(2) {
+                    self.step(9, of, which);
+                } else {
+                    self.record(Record::Run { pid: 1, program: "steersman".to_owned(), at });
+                }
+                let left: Vec<Pending> = self.texts.iter().map(|text| text.entry.clone()).collect();
+                for mut entry in left {
+                    entry.held = true;
+                    self.restore(0, entry);
+                }
+                (0..3).for_each(|of| self.list(of));
+            }
             // An agent ends: what waited for it comes back.
             _ => {
                 let waiting = self.texts.iter_mut().filter(|text| text.place == Place::Waiting && text.agent == of);
@@ -236,7 +266,7 @@ proptest! {
 
     #[test]
     fn a_life_that_is_cut_behind_any_record_leaves_what_a_plain_list_says(
-        steps in prop::collection::vec((0_usize..11, 0_usize..3, 0_usize..100), 1..40)
+        steps in prop::collection::vec((0_usize..13, 0_usize..3, 0_usize..100), 1..40)
     ) {
         let mut life = Life::default();
         for (what, of, which) in steps {

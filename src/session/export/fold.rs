@@ -196,6 +196,7 @@ impl Fold {
             Record::AgentHistory { agent, messages, .. } => self.system(&agent, messages),
             Record::Event(envelope) => self.apply(envelope),
             Record::Run { .. }
+            | Record::Restored { .. }
             | Record::TakenBack { .. }
             | Record::Drafts { .. }
             | Record::Missing { .. }

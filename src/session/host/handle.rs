@@ -53,6 +53,8 @@ pub trait Keeper: Send + Sync {
 
     /// Takes which texts are the user's again.
     fn taken_back(&self, texts: Vec<MessageId>, why: TakenBack);
+    /// Keeps that a text waits again that had left its queue.
+    fn restored(&self, to: &AgentId, entry: Pending);
 
     /// Waits until everything accepted so far is safe; not for ever.
     fn keep(&self);
@@ -107,6 +109,21 @@ impl Handle {
         if let Some(keeper) = self.keeper.get().filter(|_| !texts.is_empty()) {
             keeper.taken_back(texts, why);
         }
+    }
+
+    /// Keeps that a text waits again that had left its queue; to be called before it is put there.
+    pub fn keep_restored(&self, to: &AgentId, entry: &Pending) {
+        if let Some(keeper) = self.keeper.get() {
+            keeper.restored(to, entry.clone());
+        }
+    }
+
+    /// Lets texts wait again for the main agent, held until the user says that they still hold; ids go on behind `accepted`.
+    pub fn take_over(&self, entries: Vec<Pending>, accepted: u64) {
+        for entry in &entries {
+            self.keep_restored(&AgentId::main(), entry);
+        }
+        self.interloper().take_over(entries, accepted);
     }
 
     fn keep(&self) {

@@ -207,7 +207,7 @@ impl Worker {
         for (turn, files) in std::mem::take(&mut resumed.undone) {
             self.handle.changes().note_undone(turn, &files);
         }
-        self.handle.interloper().take_over(resumed.unfinished.pending.clone(), resumed.numbers.texts);
+        self.handle.take_over(resumed.unfinished.pending.clone(), resumed.numbers.texts);
         Ok(resumed)
     }
 

@@ -39,6 +39,7 @@ pub fn images_of(records: &[Record], message: &MessageId) -> Vec<Image> {
         | Record::Event(_)
         | Record::AgentHistory { .. }
         | Record::Accepted { .. }
+        | Record::Restored { .. }
         | Record::TakenBack { .. }
         | Record::Drafts { .. }
         | Record::Missing { .. }
@@ -75,6 +76,7 @@ pub fn carried_over(kept: &[Record]) -> Vec<Record> {
         Record::Session(_)
         | Record::Run { .. }
         | Record::Unattended
+        | Record::Restored { .. }
         | Record::TakenBack { .. }
         | Record::Drafts { .. }
         | Record::Missing { .. }

@@ -303,7 +303,8 @@ impl Digest {
                 self.last = self.last.max(Some(envelope.at));
                 self.apply(&envelope.agent, envelope.event);
             }
-            Record::TakenBack { .. }
+            Record::Restored { .. }
+            | Record::TakenBack { .. }
             | Record::History { .. }
             | Record::AgentHistory { .. }
             | Record::Missing { .. }

@@ -71,6 +71,14 @@ pub enum Record {
         /// The text with its id.
         entry: Pending,
     },
+    /// A text that had left its queue waits there again, under its own id: the user brought it back, or whoever sent it is
+    /// gone.
+    Restored {
+        /// The agent that it is for.
+        to: AgentId,
+        /// The text with its id.
+        entry: Pending,
+    },
     /// Texts left their queues without being delivered: they are the user's again.
     TakenBack {
         /// The texts.

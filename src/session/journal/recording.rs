@@ -238,6 +238,10 @@ impl Keeper for Journal {
         self.push(Record::Accepted { to: to.clone(), entry });
     }
 
+    fn restored(&self, to: &AgentId, entry: Pending) {
+        self.push(Record::Restored { to: to.clone(), entry });
+    }
+
     fn taken_back(&self, texts: Vec<MessageId>, why: TakenBack) {
         self.push(Record::TakenBack { texts, why, at: Timestamp::now() });
     }

@@ -128,7 +128,8 @@ impl Fold {
             Record::Accepted { to, entry } => self.accept(&to, &entry),
             Record::Event(envelope) => return self.apply(envelope, change),
             Record::Drafts { texts } => self.drafts = texts,
-            Record::TakenBack { .. }
+            Record::Restored { .. }
+            | Record::TakenBack { .. }
             | Record::Run { .. }
             | Record::Session(_)
             | Record::Unattended

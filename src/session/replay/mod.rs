@@ -75,6 +75,7 @@ impl Fold {
         let change = self.queues.read(&record);
         match (record, change) {
             (Record::Accepted { to, entry }, _) => self.accept(to, entry),
+            (Record::Restored { entry, .. }, _) => self.push_queues(entry.at),
             (Record::TakenBack { why, at, .. }, QueueChange::TakenBack(back)) => self.take_back(back, &why, at),
             (Record::Event(envelope), change) => self.apply(envelope, change != QueueChange::Nothing),
             _ => {}

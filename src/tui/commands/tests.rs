@@ -64,7 +64,7 @@ fn the_names_that_other_hosts_have_are_commands_here_or_lead_to_the_help_about_i
         ("/todos", Verb::Plan, ""),
         ("/memory", Verb::Rules, ""),
         ("/config", Verb::Help, "configuration"),
-        ("/tasks", Verb::Pane(PaneId::named("jobs").unwrap()), ""),
+        ("/tasks", PaneId::named("jobs").map_or(Verb::Help, Verb::Pane), ""),
         ("/doctor", Verb::Help, "doctor"),
         ("/cost", Verb::Budget, ""),
     ] {

@@ -4,7 +4,7 @@
 //! # Where things are
 //!
 //! - the list and its keys: `mod.rs`; the command, what came of requests: `update.rs`; tests: `jobs_pane.rs`
-//! - what happens to jobs: `src/session/fold/jobs.rs`, `src/tools/jobs/mod.rs`; tests: `jobs.rs`
+//! - what happens to jobs: `src/session/fold/jobs.rs`, `src/tools/jobs/mod.rs`; tests: `tests/pty/jobs.rs`
 
 mod update;
 

@@ -12,6 +12,7 @@ use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::message::Message;
 use steersman_base::protocol::Notice;
+use steersman_base::steering::{Rule, RuleChange, RuleScope};
 use steersman_core::listener::{HistoryChange, Listener as _};
 use steersman_core::provider::Played;
 use steersman_session::host::{self, LastRun, Post, Resumed, Setup, WorkerState};
@@ -111,6 +112,25 @@ async fn a_text_of_the_user_continues_a_sub_agent_of_an_earlier_process_with_its
     let lines = third.deck.rig.last_request().lines();
     let of_user: Vec<&String> = lines.iter().filter(|line| line.starts_with("user: ")).collect();
     assert_eq!(of_user, ["user: Dig.", "user: and silver", "user: and copper"]);
+}
+
+#[tokio::test]
+async fn a_rule_of_the_main_agent_holds_on_when_a_sub_agent_that_was_told_of_it_is_continued() {
+    let children = [look("k1"), Played::text("Gold."), Played::text("Silver."), Played::text("Copper.")];
+    let process = Process::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Done.")], children);
+    let agent = process.deck.parent(miner()).await;
+    let (id, text, scope) = ("m9".into(), "Be brief.".to_owned(), RuleScope::Tree);
+    let rule = Rule { id, agent: AgentId::main(), scope, text, version: 0 };
+    agent.rules().set(rule.clone());
+    let agent = run(agent, "Go.").answered().await;
+    process.deck.tell("miner 0", "and silver").unwrap();
+    process.deck.run_begun().await;
+    assert_eq!(agent.rules().list(), [rule.clone()]);
+    // Nor does it come back with that conversation once it was withdrawn.
+    assert!(agent.rules().change(&rule.id, RuleChange::Withdraw));
+    process.deck.tell("miner 0", "and copper").unwrap();
+    process.deck.run_begun().await;
+    assert_eq!(agent.rules().list(), []);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use steersman_base::id::{AgentId, ClientId, MessageId};
 use steersman_base::protocol::{DraftText, Notice, Post, QueueAct, Reply, Request, Unfinished, Withdrawn};
 use steersman_base::steering::TextKind;
 use steersman_session::host::Keeper;
+use steersman_session::journal::{Record, restore};
 use steersman_session::{Beginning, Client as _, Hub, LocalClient, SCREEN};
 
 use crate::support::listening::{Listening, Raw, handle, inject, said};
@@ -70,6 +71,67 @@ fn a_stop_gives_each_text_back_to_its_sender_and_one_without_waits_again_held() 
     let left = handle.interloper().peek();
     assert_eq!(texts(&left), ["of one that is gone"]);
     assert!(left[0].held && !handle.interloper().deliverable(), "nothing is sent by itself: {left:?}");
+}
+
+/// Keeps what a journal is told of queues.
+#[derive(Default)]
+struct QueueRecords(Mutex<Vec<Record>>);
+
+impl QueueRecords {
+    fn push(&self, record: Record) {
+        self.0.lock().unwrap().push(record);
+    }
+
+    /// Returns the texts that a later run would ask about.
+    fn left(&self) -> Vec<String> {
+        let records = self.0.lock().unwrap().clone();
+        let mut left: Vec<String> =
+            restore(records).unfinished.pending.into_iter().map(|entry| entry.message.text).collect();
+        left.sort();
+        left
+    }
+}
+
+impl Keeper for QueueRecords {
+    fn accepted(&self, to: &AgentId, entry: Pending) {
+        self.push(Record::Accepted { to: to.clone(), entry });
+    }
+
+    fn taken_back(&self, texts: Vec<MessageId>, why: TakenBack) {
+        self.push(Record::TakenBack { texts, why, at: jiff::Timestamp::UNIX_EPOCH });
+    }
+
+    fn restored(&self, to: &AgentId, entry: Pending) {
+        self.push(Record::Restored { to: to.clone(), entry });
+    }
+
+    fn keep(&self) {}
+
+    fn drafts(&self, texts: Vec<DraftText>) {
+        self.push(Record::Drafts { texts });
+    }
+}
+
+#[test]
+fn a_text_that_waits_again_is_recorded_so_and_what_becomes_of_it_then_too() {
+    let handle = handle();
+    let kept = Arc::new(QueueRecords::default());
+    handle.set_keeper(kept.clone());
+    let hub = Hub::new(handle.clone());
+    let (first, second) = (hub.first(), join(&hub));
+    second.send(inject("of one that is gone"));
+    drop(second);
+    first.send(Request::Stop);
+    assert_eq!(kept.left(), ["of one that is gone"]);
+    let entry = handle.interloper().peek().remove(0);
+    let change = |act: QueueAct| Request::Queue { agent: AgentId::main(), id: entry.id.clone(), act };
+    first.send(change(QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() }));
+    assert_eq!(kept.left(), Vec::<String>::new(), "it was removed");
+    first.send(change(QueueAct::Restore { entry: Box::new(entry.clone()), before: Vec::new() }));
+    assert_eq!(kept.left(), ["of one that is gone"], "the user brought it back");
+    first.send(change(QueueAct::Withdraw { to: Withdrawn::Message, before: Vec::new() }));
+    first.send(Request::KeepDrafts { drafts: vec![draft("of one that is gone")] });
+    assert_eq!(kept.left(), Vec::<String>::new(), "it is in the message");
 }
 
 #[test]
@@ -147,6 +209,8 @@ impl Keeper for NewestDrafts {
     fn accepted(&self, _: &AgentId, _: Pending) {}
 
     fn taken_back(&self, _: Vec<MessageId>, _: TakenBack) {}
+
+    fn restored(&self, _: &AgentId, _: Pending) {}
 
     fn keep(&self) {}
 
