@@ -37,13 +37,11 @@ pub fn moments(records: impl IntoIterator<Item = Record>) -> impl Iterator<Item 
             if let Some(moment) = fold.moments.pop_front() {
                 return Some(moment);
             }
-            match records.next() {
-                Some(record) => fold.add(record),
-                None => {
-                    fold.end(|_| true);
-                    return fold.moments.pop_front();
-                }
-            }
+            let Some(record) = records.next() else {
+                fold.end(|_| true);
+                return fold.moments.pop_front();
+            };
+            fold.add(record);
         }
     })
 }
