@@ -352,7 +352,7 @@ fn how_servers_stand_is_what_was_told_last_also_to_a_client_that_comes_later() {
                 "about": "", "tools": [], "resources": [], "prompts": [], "calls": 0, "error": null, "errors": "",
                 "notes": []})
         });
-        let servers: Vec<ServerStatus> = serde_json::from_value(servers.collect()).unwrap();
+        let servers: Vec<ServerStatus> = serde_json::from_value(servers.collect()).unwrap_or_default();
         Post::Notice(Notice::Servers(servers))
     };
     let steps =

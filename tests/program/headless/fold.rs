@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use serde_json::{Map, Value, json};
 use steersman_base::event::{Envelope, Event, Outcome};
-use steersman_base::protocol::Post;
+use steersman_base::protocol::{Notice, Post};
 use steersman_session::export::{Item, SessionParts};
 use steersman_session::fold::agents::{Activity, AgentNode};
 use steersman_session::fold::{Receipt, ReceiptState, RunState, UnseenReason};
@@ -246,6 +246,8 @@ fn folded(records: &[Record], last: u64) -> Value {
     let mut state = RunState::default();
     for moment in moments(records) {
         match &moment.post {
+            // A replay concludes it for journals of earlier versions; the lines do not say it.
+            Post::Notice(Notice::Returned(_)) => {}
             Post::Envelope(envelope) => {
                 if let Event::Answer { id, answer, .. } = &envelope.event {
                     answers.push(json!([id, answer]));
