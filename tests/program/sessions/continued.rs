@@ -125,7 +125,7 @@ async fn a_rule_of_the_main_agent_holds_on_when_a_sub_agent_that_was_told_of_it_
     let agent = run(agent, "Go.").answered().await;
     process.deck.tell("miner 0", "and silver").unwrap();
     process.deck.run_begun().await;
-    assert_eq!(agent.rules().list(), [rule.clone()]);
+    assert_eq!(agent.rules().list(), std::slice::from_ref(&rule));
     // Nor does it come back with that conversation once it was withdrawn.
     assert!(agent.rules().change(&rule.id, RuleChange::Withdraw));
     process.deck.tell("miner 0", "and copper").unwrap();
