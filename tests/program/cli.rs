@@ -226,3 +226,20 @@ fn a_lone_word_that_is_nearly_a_command_is_not_sent_to_a_model() {
     let sent = lines(&["--", "login"]).output();
     assert!(!stderr(&sent).contains("is no command"), "{}", stderr(&sent));
 }
+
+#[test]
+fn a_flag_of_another_host_is_answered_with_the_one_of_the_same_purpose() {
+    for (flag, here) in [
+        (&["--dangerously-skip-permissions"][..], "here it is --mode auto-without-sandbox"),
+        (&["--disallowedTools", "Bash"], "here it is exec --deny RULE"),
+        (&["--output-format=json"], "here it is exec --output answer"),
+        (&["-p", "hi", "--permission-mode", "plan"], "here it is --mode ask"),
+        (&["exec", "hi", "--max-turns", "3"], "here it is exec --max-rounds N"),
+    ] {
+        let output = Program::new().args(flag.iter().copied()).output();
+        assert_eq!(exit_code(&output), 2, "{flag:?}");
+        assert!(stderr(&output).contains(here), "{flag:?}: {}", stderr(&output));
+    }
+    let output = Program::new().args(["--no-such-flag"]).output();
+    assert!(stderr(&output).contains("(see steersman --help)"), "{}", stderr(&output));
+}

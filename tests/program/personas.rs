@@ -112,13 +112,13 @@ fn a_broken_file_is_named_with_its_fault_and_the_others_count() {
     let names: Vec<&str> = roster.members().iter().map(|member| member.persona.name.as_str()).collect();
     assert_eq!(names, ["spy"]);
     let faults = [
-        ("a.md", "needs a TOML header"),
         ("b.md", "line 5"),
         ("c.md", "max_steps greater than 0"),
         ("d.md", "'s py'"),
         ("e.md", "'all'"),
         ("f.md", "larger than 65536 bytes"),
         ("i.md", "not a regular file"),
+        ("a.md", "no agents, since they have no head"),
         ("h.md", "no tool named steal"),
     ];
     assert_eq!(roster.warnings().len(), faults.len(), "{:#?}", roster.warnings());

@@ -35,7 +35,7 @@ const KEYS: [(&str, &str, &str); 28] = [
 ];
 
 /// Two values of each key of each section.
-const SECTION_KEYS: [(&str, &str, &str, &str); 24] = [
+const SECTION_KEYS: [(&str, &str, &str, &str); 25] = [
     ("rules", "allow", "['read: one']", "['read: two']"),
     ("rules", "ask", "['read: one']", "['read: two']"),
     ("rules", "deny", "['read: one']", "['read: two']"),
@@ -58,6 +58,7 @@ const SECTION_KEYS: [(&str, &str, &str, &str); 24] = [
     ("screen", "pictures", "'auto'", "'off'"),
     ("screen", "keys", "'one'", "'two'"),
     ("editor", "keys", "'default'", "'vim'"),
+    ("status", "command", "'one'", "'two'"),
     ("steering", "framing", "'plain'", "'framed'"),
     ("sessions", "keep_days", "1", "2"),
 ];

@@ -67,7 +67,7 @@ mod workbench;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 use tokio::runtime::{Builder, Runtime};
 
@@ -223,6 +223,13 @@ fn usage(sentence: &str) -> Exit {
 
 /// Makes one sentence of clap's message: the error, then the tips, without the usage lines.
 fn sentence(error: &clap::Error) -> String {
+    // What is nearest by its letters may mean the opposite.
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+        && let Some(here) = other_hosts::flag_here(flag)
+    {
+        return format!("unexpected argument '{flag}' found; here it is {here} (see steersman help habits)");
+    }
     let text = error.render().to_string();
     let lines =
         text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));

@@ -1,4 +1,5 @@
-//! The command lines of other hosts: their flag for a run without a screen, and the words that are commands there.
+//! The command lines of other hosts: their flag for a run without a screen, their other flags, and the words that are
+//! commands there.
 //!
 //! Used by `parse`. Always holds: a lone word that is a command of another host, or nearly one of this program, is never
 //! sent to a model unless two dashes stand before it.
@@ -31,6 +32,34 @@ const WORDS: &[(&str, &str)] = &[
     ("version", "steersman --version"),
 ];
 
+/// Flags of other hosts that have another name here, with what to write.
+const FLAGS: &[(&str, &str)] = &[
+    ("--allowed-tools", "exec --allow RULE, or --tools NAMES for the only tools that there are"),
+    ("--allowedTools", "exec --allow RULE, or --tools NAMES for the only tools that there are"),
+    ("--approval-mode", "--mode MODE"),
+    ("--ask-for-approval", "--mode MODE"),
+    ("--cd", "--cwd DIR"),
+    ("--dangerously-bypass-approvals-and-sandbox", "--mode auto-without-sandbox"),
+    ("--dangerously-skip-permissions", "--mode auto-without-sandbox, or --mode auto, which does the same in a sandbox"),
+    ("--disallowed-tools", "exec --deny RULE"),
+    ("--disallowedTools", "exec --deny RULE"),
+    ("--fork-session", "--fork ID"),
+    ("--full-auto", "--mode auto"),
+    ("--image", "exec --image FILE; on the screen @FILE or Ctrl+V"),
+    ("--input-format", "exec --input json"),
+    ("--json-schema", "exec --output-schema FILE"),
+    ("--max-budget-usd", "--max-cost DOLLARS"),
+    ("--max-turns", "exec --max-rounds N"),
+    ("--no-session-persistence", "--ephemeral"),
+    ("--output-format", "exec --output answer, result, json or stream-json"),
+    ("--permission-mode", "--mode ask, auto-edit, auto, read-only or plan"),
+    ("--permission-prompt-tool", "exec --permission-command COMMAND"),
+    ("--plugin-dir", "steersman plugin add DIR"),
+    ("--settings", "--set KEY=VALUE, or --config FILE"),
+    ("--verbose", "exec --output progress, or --json for all events"),
+    ("--yolo", "--mode auto, in a sandbox"),
+];
+
 /// Letters from which on a word that differs in one from a command is taken for that.
 const LETTERS: usize = 4;
 
@@ -47,6 +76,12 @@ pub(super) fn with_exec(mut args: Vec<OsString>) -> Vec<OsString> {
     args.remove(place);
     args.insert(1, "exec".into());
     args
+}
+
+/// Returns what a flag of another host is here; `None` for any other flag.
+pub(super) fn flag_here(flag: &str) -> Option<&'static str> {
+    let name = flag.split('=').next().unwrap_or(flag);
+    FLAGS.iter().find(|(theirs, _)| *theirs == name).map(|(_, here)| *here)
 }
 
 /// Returns what to say instead of sending a prompt that was meant for a command; `None` for any other prompt.

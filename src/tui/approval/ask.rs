@@ -129,7 +129,10 @@ pub fn ask_about_rule(questions: &mut Questions, text: &str, facts: &Facts) {
     let place = visible_line(&facts.place);
     let detail = vec![
         DetailPart::Text("A rule holds from now on in this session.".to_owned()),
-        DetailPart::Text(format!("The line goes to the end of AGENTS.md in {place}, for later sessions too:")),
+        DetailPart::Text(format!(
+            "The line goes to the end of AGENTS.md at the root of the project, or in {place} where that lies in none, for later \
+             sessions too:"
+        )),
         DetailPart::Exact(instruction(text)),
     ];
     let subject = QuestionSubject::Rule(text.to_owned());
