@@ -27,6 +27,9 @@ pub struct QueueLog {
     delivering: Vec<Delivering>,
     /// Given back to the user, and not sent again since.
     returned: Vec<Pending>,
+    /// Those of which newer words stand in the message.
+    #[serde(default)]
+    edited: Vec<MessageId>,
     /// The texts that have left their queue, and those that a list of a queue has shown.
     settled: HashSet<MessageId>,
     listed: HashSet<MessageId>,
@@ -86,6 +89,7 @@ impl QueueLog {
             Record::Run { .. } => {
                 // The run before it ended, and this one goes on with what that had left.
                 self.waiting.append(&mut self.gone);
+                self.end_edits();
                 false
             }
             Record::Drafts { texts } => {
@@ -133,7 +137,8 @@ impl QueueLog {
     }
 
     /// Returns those texts: what was being delivered, what waited, what was given back.
-    pub fn into_left(self) -> Vec<Pending> {
+    pub fn into_left(mut self) -> Vec<Pending> {
+        self.end_edits();
         let delivering = self.delivering.into_iter().filter_map(|text| text.entry);
         let queued = self.waiting.into_iter().chain(self.gone).map(|(_, entry)| entry);
         delivering.chain(queued).chain(self.returned).collect()
@@ -258,11 +263,19 @@ impl QueueLog {
         waited > 0
     }
 
+    /// Ends the edits of a program that has ended: what was written is a draft now, and its text waits no more.
+    fn end_edits(&mut self) {
+        for id in std::mem::take(&mut self.edited) {
+            self.settle(&id);
+        }
+    }
+
     /// Records what the user is writing: what was given back is in the message again.
     fn set_drafts(&mut self, drafts: &[DraftText]) {
         let is_written = |entry: &Pending| drafts.iter().any(|draft| draft.text.contains(&entry.text));
         self.returned.retain(|returned| !is_written(returned));
         self.gone.retain(|(_, gone)| !is_written(gone));
+        self.edited = drafts.iter().filter_map(|draft| draft.edits.clone()).collect();
     }
 }
 

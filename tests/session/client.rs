@@ -195,6 +195,7 @@ fn every_request_is_the_same_behind_json() {
                 to: "a 0".into(),
                 text: "half".to_owned(),
                 kind: steersman_base::steering::TextKind::Add,
+                edits: None,
                 images: Vec::new(),
                 sender: None,
             }],

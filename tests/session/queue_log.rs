@@ -8,6 +8,7 @@ use steersman_base::message::{DeliveredText, Message, UserAbout};
 use steersman_base::protocol::DraftText;
 use steersman_base::steering::TextKind;
 use steersman_session::journal::{Record, restore};
+use steersman_session::queue_log::QueueLog;
 
 use crate::support::journals::entry;
 
@@ -171,6 +172,7 @@ impl Life {
                         to: agent(of),
                         text: entry.message.text,
                         kind: TextKind::Add,
+                        edits: None,
                         images: Vec::new(),
                         sender: None,
                     };
@@ -299,4 +301,28 @@ proptest! {
         let ids = |left: Vec<(MessageId, String)>| left.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
         prop_assert_eq!(ids(left(&records)), ids(life.left.last().cloned().unwrap_or_default()));
     }
+}
+
+#[test]
+fn a_text_of_which_newer_words_were_being_written_is_the_draft_alone_when_the_program_was_killed() {
+    let draft = |edits: Option<MessageId>| DraftText {
+        to: AgentId::main(),
+        text: "edit me CHANGED".to_owned(),
+        kind: TextKind::Add,
+        edits,
+        images: Vec::new(),
+        sender: None,
+    };
+    let left = |drafts: &[Vec<DraftText>]| {
+        let mut log = QueueLog::default();
+        log.read(&Record::Accepted { to: AgentId::main(), entry: entry("m16", "edit me") });
+        for texts in drafts {
+            log.read(&Record::Drafts { texts: texts.clone() });
+        }
+        log.into_left().len()
+    };
+    let edited = vec![draft(Some("m16".into()))];
+    assert_eq!(left(std::slice::from_ref(&edited)), 0);
+    assert_eq!(left(&[edited, Vec::new()]), 1, "the edit was left");
+    assert_eq!(left(&[vec![DraftText { text: "another".to_owned(), ..draft(None) }]]), 1);
 }

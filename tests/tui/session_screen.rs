@@ -23,6 +23,7 @@ fn draft(to: &str, text: &str) -> DraftText {
         to: to.into(),
         text: text.to_owned(),
         kind: steersman_base::steering::TextKind::Add,
+        edits: None,
         images: Vec::new(),
         sender: None,
     }

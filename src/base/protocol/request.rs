@@ -248,6 +248,9 @@ pub struct DraftText {
     /// What it is to be to that agent.
     #[serde(default)]
     pub kind: TextKind,
+    /// The pending text that these are newer words of; absent for one that is not sent yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edits: Option<MessageId>,
     /// The images in it, by the files that they were read from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<DraftImage>,

@@ -184,6 +184,7 @@ pub(super) fn begin_branch(start: &mut Start, plan: BranchPlan) -> Result<(), St
             to: AgentId::main(),
             text,
             kind: TextKind::default(),
+            edits: None,
             images: Vec::new(),
             sender: None,
         }],

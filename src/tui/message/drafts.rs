@@ -91,29 +91,32 @@ impl Message {
 impl Message {
     /// Returns every text that was typed and neither sent nor removed; the one in the message first.
     pub fn unsent(&self) -> Vec<DraftText> {
-        let main = AgentId::main;
-        let draft = (self.bound.clone().unwrap_or_default(), self.draft.text(), self.draft.kind());
+        let written_in = |to: AgentId, composer: &Composer| self.unsent_text(to, composer.text(), composer.kind());
+        let draft = written_in(self.bound.clone().unwrap_or_default(), &self.draft);
         let above = self.above.iter().flat_map(|(purpose, composer)| match purpose {
             Purpose::Recall(recall) => {
-                let changed = recall.changed.iter().map(|(_, changed)| (main(), changed.text(), changed.kind()));
-                let shown =
-                    (!self.is_as_sent(recall.origin, composer)).then(|| (main(), composer.text(), composer.kind()));
+                let changed = recall.changed.iter().map(|(_, changed)| written_in(AgentId::main(), changed));
+                let is_new = !self.is_as_sent(recall.origin, composer);
+                let shown = is_new.then(|| written_in(AgentId::main(), composer));
                 shown.into_iter().chain(changed).collect::<Vec<_>>()
             }
+            Purpose::Edit(Editing { entry, .. }) if composer.text() == written(entry) => Vec::new(),
             Purpose::Edit(Editing { agent, entry }) => {
-                let text = composer.text();
-                if text == written(entry) { Vec::new() } else { vec![(agent.clone(), text, composer.kind())] }
+                vec![DraftText { edits: Some(entry.id.clone()), ..written_in(agent.clone(), composer) }]
             }
             Purpose::AboutStep(about) if composer.text() == about.before => Vec::new(),
             Purpose::AboutCall(_) | Purpose::AboutQuestion(_) | Purpose::AboutStep(_) | Purpose::Line => {
-                vec![(main(), composer.text(), TextKind::default())]
+                vec![self.unsent_text(AgentId::main(), composer.text(), TextKind::default())]
             }
         });
-        let others = self.drafts.each().map(|(agent, text, kind)| (agent.clone(), text, kind));
-        let lines = self.lines.texts().map(|text| (main(), text, TextKind::default()));
+        let others = self.drafts.each().map(|(agent, text, kind)| self.unsent_text(agent.clone(), text, kind));
+        let lines = self.lines.texts().map(|text| self.unsent_text(AgentId::main(), text, TextKind::default()));
         let all = std::iter::once(draft).chain(above).chain(others).chain(lines);
-        let typed = all.filter(|(_, text, _)| !is_blank(text));
-        typed.map(|(to, text, kind)| DraftText { to, kind, images: self.files_in(&text), text, sender: None }).collect()
+        all.filter(|draft| !is_blank(&draft.text)).collect()
+    }
+
+    fn unsent_text(&self, to: AgentId, text: String, kind: TextKind) -> DraftText {
+        DraftText { to, kind, edits: None, images: self.files_in(&text), text, sender: None }
     }
 
     /// Puts back what an earlier process of the session kept: into the message what was for the main agent, the rest to

@@ -224,7 +224,7 @@ fn a_text_that_left_the_list_is_lost_at_no_record() {
     // Where it is by now: in the message, sent again, listed again, delivered.
     let draft = |journal: &Journal| {
         let (text, kind) = ("typed, and more".to_owned(), steersman_base::steering::TextKind::Add);
-        journal.drafts(vec![DraftText { to: "".into(), text, kind, images: Vec::new(), sender: None }]);
+        journal.drafts(vec![DraftText { to: "".into(), text, kind, edits: None, images: Vec::new(), sender: None }]);
     };
     assert_eq!(left(None, true, &draft), 0);
     let sent = |journal: &Journal| journal.accepted(&AgentId::main(), entry("m2", "typed"));
@@ -250,6 +250,7 @@ fn what_was_being_written_comes_back_unless_it_was_sent_since() {
         to: to.into(),
         text: text.to_owned(),
         kind: steersman_base::steering::TextKind::Add,
+        edits: None,
         images: Vec::new(),
         sender: None,
     };
@@ -282,6 +283,7 @@ fn a_text_that_ends_like_a_draft_takes_it_away_only_where_it_was_that_draft() {
         to: to.into(),
         text: text.to_owned(),
         kind: steersman_base::steering::TextKind::Add,
+        edits: None,
         images: Vec::new(),
         sender: sender.map(Into::into),
     };

@@ -41,6 +41,7 @@ fn write(state: &Path, title: &str) -> PathBuf {
         to: main.clone(),
         text: title.to_owned(),
         kind: TextKind::Add,
+        edits: None,
         images: Vec::new(),
         sender: None,
     }]);

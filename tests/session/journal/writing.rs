@@ -66,7 +66,14 @@ fn a_session_in_which_nobody_said_anything_touches_no_disk() {
 }
 
 fn draft(text: &str) -> DraftText {
-    DraftText { to: AgentId::main(), text: text.to_owned(), kind: TextKind::Add, images: Vec::new(), sender: None }
+    DraftText {
+        to: AgentId::main(),
+        text: text.to_owned(),
+        kind: TextKind::Add,
+        edits: None,
+        images: Vec::new(),
+        sender: None,
+    }
 }
 
 #[test]

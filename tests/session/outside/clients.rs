@@ -220,7 +220,14 @@ impl Keeper for NewestDrafts {
 }
 
 fn draft(text: &str) -> DraftText {
-    DraftText { to: AgentId::main(), text: text.to_owned(), kind: TextKind::Add, images: Vec::new(), sender: None }
+    DraftText {
+        to: AgentId::main(),
+        text: text.to_owned(),
+        kind: TextKind::Add,
+        edits: None,
+        images: Vec::new(),
+        sender: None,
+    }
 }
 
 fn attach(hub: &Arc<Hub>) -> LocalClient {
