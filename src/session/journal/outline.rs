@@ -3,6 +3,7 @@
 //! Folded record by record into a [`Digest`], which the index of the sessions keeps; an [`Outline`] is that with what is true
 //! at this moment only. Always holds: of a text a digest has the beginning only.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -134,6 +135,9 @@ pub struct Digest {
     last: Option<Timestamp>,
     turns: u64,
     agents: u64,
+    /// The sub-agents that were spawned.
+    #[serde(default)]
+    spawned: BTreeSet<AgentId>,
     /// The sub-agents that work for the user, beside the turns of the main agent.
     #[serde(default)]
     alone: Vec<AgentId>,
@@ -314,7 +318,8 @@ impl Digest {
 
     fn apply(&mut self, agent: &AgentId, event: Event) {
         if let Event::AgentSpawned { child, call, .. } = event {
-            self.agents += 1;
+            // One that goes on is spawned anew under its name.
+            self.agents += u64::from(self.spawned.insert(child.clone()));
             // Others run within the turn of their parent.
             self.alone.extend(call.is_none().then_some(child));
         } else if let Event::AgentFinished { child, .. } = event {
