@@ -68,8 +68,8 @@ async fn the_sandbox_that_works_here_is_named_with_the_reason_why_none_is_better
     };
     let found = Sandbox::detect(SandboxChoice::Auto, &around(program.home(), program.work())).await.unwrap();
     let line = match (found.name(), found.why_not_better()) {
-        (Some(name), Some(why)) => format!("✓ ok        sandbox: {name} confines commands ({why})\n"),
-        (Some(name), None) => format!("✓ ok        sandbox: {name} confines commands\n"),
+        (Some(name), Some(why)) => format!("✓ ok        sandbox: commands are confined by {name} ({why})\n"),
+        (Some(name), None) => format!("✓ ok        sandbox: commands are confined by {name}\n"),
         (None, _) => "· note      sandbox: commands are not sandboxed (".to_owned(),
     };
     let (_, said) = checked(program);

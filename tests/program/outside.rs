@@ -26,7 +26,7 @@ use crate::support::skip::{Need, skip};
 fn flags() -> Vec<&'static str> {
     let works = |kind: &&str| {
         let output = Program::new().args(["doctor", "--sandbox", kind]).output();
-        stdout(&output).contains("confines commands")
+        stdout(&output).contains("commands are confined by")
     };
     let kinds = ["namespaces", "bubblewrap", "landlock"];
     kinds.into_iter().filter(works).chain(["off"]).collect()

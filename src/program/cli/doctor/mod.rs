@@ -140,8 +140,8 @@ async fn sandbox(start: &Start, report: &mut Report) {
         );
     }
     match (sandbox.name(), sandbox.why_not_better(), sandbox.why_none()) {
-        (Some(name), Some(why), _) => report.ok("sandbox", &format!("{name} confines commands ({why})")),
-        (Some(name), None, _) => report.ok("sandbox", &format!("{name} confines commands")),
+        (Some(name), Some(why), _) => report.ok("sandbox", &format!("commands are confined by {name} ({why})")),
+        (Some(name), None, _) => report.ok("sandbox", &format!("commands are confined by {name}")),
         (None, _, why) => report.note("sandbox", &format!("commands are not sandboxed ({})", why.unwrap_or_default())),
     }
 }

@@ -1,6 +1,7 @@
 //! `--input json`: each line is a request, carried out at once and answered by a `reply` in the JSON output.
 
 use serde_json::Value;
+use serde_json::error::Category;
 
 use super::fills::{Expanded, FilledText};
 use super::start::line;
@@ -18,7 +19,13 @@ impl ExecRun<'_> {
         let parsed = match &read.line {
             Line::Json(text) => serde_json::from_str::<InputLine>(text).map_err(|error| {
                 let id = serde_json::from_str::<Value>(text).ok().and_then(|line| line.get("id").cloned());
-                (id.unwrap_or_default(), format!("not a request: {error}"))
+                let why = match error.classify() {
+                    Category::Syntax | Category::Eof => {
+                        "the line is no JSON; the page exec-json lists the requests".to_owned()
+                    }
+                    Category::Data | Category::Io => error.to_string(),
+                };
+                (id.unwrap_or_default(), format!("not a request: {why}"))
             }),
             Line::NotText => Err((Value::Null, "the line is too long, or not UTF-8 text".to_owned())),
             _ => return,

@@ -130,5 +130,5 @@ pub struct AnswerArgs {
     /// The number of the question; `steersman status` lists them.
     pub id: u64,
     /// With `decline`: words for the model.
-    pub words: Option<String>,
+    pub words: Vec<String>,
 }

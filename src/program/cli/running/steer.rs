@@ -34,7 +34,7 @@ pub fn run_answer(flags: &Flags, args: &AnswerArgs, decided: Decided) -> Exit {
         say("--yes answers nothing here: name each question");
         return Exit::Usage;
     }
-    if decided == Decided::Yes && args.words.is_some() {
+    if decided == Decided::Yes && !args.words.is_empty() {
         say("words go with decline; to say something with a yes use: steersman inject TEXT");
         return Exit::Usage;
     }
@@ -79,7 +79,7 @@ fn answer(flags: &Flags, args: &AnswerArgs, decided: Decided) -> Result<String, 
     }
     let answer = match decided {
         Decided::Yes => Answer::Once,
-        Decided::No => Answer::No(args.words.clone()),
+        Decided::No => Answer::No((!args.words.is_empty()).then(|| args.words.join(" "))),
     };
     match caller.request(Request::Answer { id, answer }).map_err(|error| error.to_string())? {
         Some(Reply::Answered { outcome: Ok(()), .. }) if decided == Decided::Yes => Ok("approved".to_owned()),
