@@ -4,6 +4,7 @@
 //! from the events of the run and only looks on: a step is over when the user has done it, in any order, whatever else
 //! happens meanwhile. Drawn by `src/tui/view/tour.rs`.
 
+use crate::state::Pane;
 use steersman_base::event::{Envelope, Event};
 use steersman_base::id::AgentId;
 use steersman_session::fold::RunState;
@@ -37,13 +38,16 @@ impl TourStep {
     /// Holds what there is to do, in order.
     pub const TO_DO: [Self; 5] = [Self::Ask, Self::Steer, Self::Pause, Self::Address, Self::Answer];
 
-    /// Says what to do now, while this agent is shown: doing just that is enough.
-    pub fn words(self, run: &RunState, shown: &AgentId) -> &'static str {
+    /// Says what to do now, while this agent is shown and this pane has the keys: doing just that is enough.
+    pub fn words(self, run: &RunState, shown: &AgentId, pane: Pane) -> &'static str {
         let runs = run.agents.main().running();
         let has_sub_agents = run.agents.running() > 1;
         let takes_text = runs && !shown.is_main() && run.takes_messages(shown);
         match self {
             Self::Over => "That was the tour. F1 shows all keys and commands; /tour begins it again.",
+            Self::Address if takes_text && pane != Pane::Composer => {
+                "Enter leads to the message: what you type then is for this sub-agent alone."
+            }
             Self::Address if takes_text => {
                 "What you type now is for this sub-agent alone. Type and press Enter, such as: look at the tests first"
             }

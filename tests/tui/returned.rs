@@ -77,3 +77,12 @@ fn a_stop_gives_a_text_for_all_back_once() {
     assert_eq!(stage.app.message.text(), "be brief");
     assert!(stage.app.facts.run.pending.is_empty());
 }
+
+#[test]
+fn a_note_that_comes_back_says_that_it_is_one_and_for_whom() {
+    let mut stage = crew();
+    stage.keys("/note @file_miner 0 look here<enter>").keys("dra");
+    end(&mut stage, "file_miner 0");
+    stage.keys("<enter>").wait(2_000).keys("<f3>u");
+    assert_eq!(stage.app.message.text(), "/note @file_miner 0 look here");
+}

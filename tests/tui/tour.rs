@@ -29,7 +29,9 @@ fn each_step_is_over_when_the_user_has_done_it() {
     says(&mut stage, "Tour, 4 of 5: Wait until sub-agents run");
     stage.spawn("", "miner 0").turn("miner 0");
     says(&mut stage, "Tour, 4 of 5: F3, Down and Enter go to a sub-agent.");
-    stage.keys("<f3><down><enter>");
+    stage.keys("<f3><down>");
+    says(&mut stage, "Tour, 4 of 5: Enter leads to the message");
+    stage.keys("<enter>");
     says(&mut stage, "Tour, 4 of 5: What you type now is for this sub-agent alone.");
     stage.event("miner 0", Event::Pending { entries });
     says(&mut stage, "Tour, 5 of 5: F3, Home and Enter lead back to the main agent.");

@@ -2,6 +2,8 @@
 
 use steersman_base::event::{Event, Outcome};
 
+use steersman_tui::state::Pane;
+
 use crate::support::stage::Stage;
 
 fn ids(stage: &Stage) -> Vec<(String, usize)> {
@@ -113,4 +115,33 @@ fn a_long_tree_keeps_the_selected_agent_in_view() {
     assert!(stage.screen().contains("miner 37"));
     stage.keys("<home>");
     assert!(stage.screen().contains("› ● main") || stage.screen().contains("›○ main"), "{}", stage.screen());
+}
+
+#[test]
+fn letters_that_are_keys_of_the_list_become_text_when_the_next_one_is_none() {
+    for (text, at) in
+        [("keep the tests", "a 0"), ("just do it", ""), ("instead of that", "b 0"), ("hello", "b 0"), ("use it", "a 0")]
+    {
+        let mut stage = Stage::new(80, 24);
+        stage.turn("").spawn("", "a 0").turn("a 0").spawn("", "b 0").turn("b 0");
+        stage.keys("<f3><home>");
+        for _ in 0..["", "a 0", "b 0"].iter().position(|id| *id == at).unwrap() {
+            stage.keys("<down>");
+        }
+        for letter in text.chars() {
+            stage.wait(120).keys(&letter.to_string());
+        }
+        assert_eq!(stage.app.message.text(), text);
+        assert_eq!(stage.app.tree.selected().as_str(), at, "{text}");
+        assert_eq!(stage.app.focus.pane, Pane::Composer);
+    }
+}
+
+#[test]
+fn letters_with_a_pause_behind_them_stay_keys_of_the_list() {
+    let mut stage = Stage::new(80, 24);
+    stage.turn("").spawn("", "a 0").turn("a 0").spawn("", "b 0").turn("b 0").keys("<f3><home>");
+    stage.wait(100).keys("j").wait(100).keys("j").wait(2_000).keys("e").wait(100).keys("p");
+    assert_eq!(stage.app.message.text(), "ep");
+    assert_eq!(stage.app.tree.selected().as_str(), "b 0");
 }

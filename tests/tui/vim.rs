@@ -215,7 +215,7 @@ fn one_undo_takes_back_one_change_with_all_that_was_typed_in_it() {
 fn the_mode_stands_in_the_row_of_the_message_and_vim_switches_the_keys() {
     let mut stage = Stage::new(80, 24);
     stage.keys("/vim<enter>");
-    assert_eq!(said(&stage), "vim keys in the message until the end; editor.keys keeps them");
+    assert_eq!(said(&stage), "vim keys in the message until you quit; editor.keys keeps them");
     assert!(stage.screen().contains("insert › "));
     stage.keys("write this down<esc>");
     assert!(stage.screen().contains("normal › write this down"));

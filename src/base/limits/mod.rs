@@ -388,6 +388,8 @@ pub const QUIT_WINDOW: Duration = Duration::from_secs(1);
 pub const MESSAGE_TIME: Duration = Duration::from_secs(6);
 /// Time without any key, behind the drawing of a question, before a key may answer it.
 pub const QUESTION_QUIET: Duration = Duration::from_millis(350);
+/// Longest time between two letters that are typed as one text, also where the first alone would be a key.
+pub const LETTER_PAUSE: Duration = Duration::from_millis(700);
 /// Time in which a key may still have been meant for a question that is gone.
 pub const QUESTION_GONE: Duration = Duration::from_secs(2);
 /// Longest time between the two presses of a double click.

@@ -22,7 +22,7 @@ mod viewport;
 
 pub use look::{drag_divider, focus_details, look_key};
 pub use rows::{Filter, Row, RowKind, Rows};
-pub use state::{AgentsPane, Details, Fold};
+pub use state::{AgentsPane, AgentsPlace, Details, Fold};
 pub use update::{cancel_all, clear_filter, press_past, press_row, travel, tree_key, type_filter};
 pub use viewport::{AgentsDrawn, PaneRoom, Sizes};
 

@@ -25,7 +25,7 @@ pub enum Fold {
 }
 
 /// How much of its children each agent shows.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Folds(HashMap<usize, Fold>);
 
 impl Folds {
@@ -45,6 +45,14 @@ pub enum Details {
     Folded,
     /// All.
     Open,
+}
+
+/// What the list shows of the agents, to be gone back to.
+#[derive(Debug)]
+pub struct AgentsPlace {
+    selected: AgentId,
+    folds: Folds,
+    details: Details,
 }
 
 /// The list of agents with the details of the selected one.
@@ -114,6 +122,19 @@ impl AgentsPane {
         if let Some(row) = upto.iter().rev().find(|row| row.kind.is_agent()) {
             self.go(row.agent, agents);
         }
+    }
+
+    /// Returns what it shows of the agents.
+    pub fn place(&self) -> AgentsPlace {
+        AgentsPlace { selected: self.selected_id.clone(), folds: self.folds.clone(), details: self.details }
+    }
+
+    /// Shows of the agents what it did before.
+    pub fn go_back(&mut self, place: AgentsPlace, agents: &Agents) {
+        self.folds = place.folds;
+        self.details = place.details;
+        self.forget_rows();
+        self.select_agent(&place.selected, agents);
     }
 
     /// Selects this agent, unfolding what hides it; nothing changes when it is not there.

@@ -19,6 +19,7 @@ use crate::status::later;
 use steersman_base::id::{JobId, MessageId};
 use steersman_base::limits;
 use steersman_base::summary::count;
+use steersman_session::fold::PendingText;
 
 /// What the next Esc does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,7 +163,9 @@ pub fn next_escape(app: &App) -> Escape {
         return Escape::StopFill;
     }
     let run = &app.facts.run;
-    let waiting = run.pending.stopped().count();
+    // What another client sent stays in its queue.
+    let is_own = |entry: &&PendingText| app.facts.from_elsewhere(entry.message.sender.as_ref()).is_none();
+    let waiting = run.pending.stopped().filter(is_own).count();
     if let Some(line) = run.jobs.shell_line() {
         return if app.is_escape_quiet() {
             Escape::TooSoon(format!("your command {}", line.id))
@@ -175,7 +178,7 @@ pub fn next_escape(app: &App) -> Escape {
         Some((whom, Reach::SubAgents)) if !app.is_stop_announced() => Escape::Ask(whom),
         Some((whom, Reach::SubAgents | Reach::One)) => Escape::Stop(whom, waiting),
         // What starts no turn by itself waits for the next text, whatever is pressed.
-        None if run.pending.starts_turn() => Escape::TakeBack(waiting),
+        None if waiting > 0 => Escape::TakeBack(waiting),
         None => Escape::Nothing,
     }
 }

@@ -8,11 +8,13 @@
 //! - the fields, and what is asked of several panes at once: `mod.rs`; tests: `tui_shell.rs`, `tests/program/layers.rs`
 //! - a replay's way back: `checkpoints.rs`; tests: `session_timeline.rs`
 //! - what Esc does next: `escape.rs`, `src/tui/update/escape.rs`; tests: `escape.rs`
+//! - letters that were keys of a list and become text: `letters.rs`; tests: `tree.rs`
 //! - a message of the status line goes with its cause: `mod.rs`, `src/tui/state.rs`; tests: `commands.rs`,
 //!   `approval_popups/mod.rs`
 
 mod checkpoints;
 pub mod escape;
+pub mod letters;
 
 use std::borrow::Cow;
 
@@ -73,6 +75,8 @@ pub struct App {
     pub alerts: Alerts,
     /// The recorded session that is shown instead of the run.
     pub replay: Option<Replay>,
+    /// What was typed just now and were keys of a pane.
+    pub letters: Option<letters::LetterRun>,
     /// True once a new conversation was asked for, until it begins.
     new_at_reset: bool,
 }
@@ -95,6 +99,7 @@ impl App {
             focus: Focus::default(),
             message: Message::default(),
             palette: Palette::default(),
+            letters: None,
             new_at_reset: false,
             tree: AgentsPane::default(),
             pending: PendingPane::default(),

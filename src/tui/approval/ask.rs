@@ -72,10 +72,14 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, fa
     for entry in entries {
         let subject = QuestionSubject::StillTrue(entry.message.id.clone());
         let detail = vec![DetailPart::Text(entry.message.text.clone())];
+        let title = match facts.from_elsewhere(entry.message.sender.as_ref()) {
+            Some(who) => format!("Still to be sent? {} sent it, and it is not delivered yet.", visible_line(who)),
+            None => "Still true? Typed a while ago, not sent yet.".to_owned(),
+        };
         questions.ask_once(Question {
             agent: Some(entry.agent.clone()),
             session: "sends every old text of this session without asking".to_owned(),
-            ..Question::new(subject, "Still true? Typed a while ago, not sent yet.", detail)
+            ..Question::new(subject, title, detail)
         });
     }
 }

@@ -365,6 +365,18 @@ impl Questions {
         is_there
     }
 
+    /// Tells whether a digit has selected the answer: with another one it is a text.
+    pub fn is_digit_typed(&self) -> bool {
+        self.selected().is_some() && self.selected.is_some_and(|selected| selected.digit.is_some())
+    }
+
+    /// Selects this answer, for which nothing stands in the message.
+    pub fn select_answer(&mut self, answer: Answer) {
+        let row =
+            self.current().and_then(|question| question.subject.numbered().position(|(known, _)| known == answer));
+        self.selected = self.current_id().zip(row).map(|(id, row)| Selected { id, row, digit: None });
+    }
+
     /// Selects the answer before or after the selected one; false when the question is not armed at this moment.
     pub fn select_next(&mut self, is_down: bool, at: Timestamp) -> bool {
         let Some(id) = self.current_id().filter(|_| self.selected().is_some() || self.armed(at)) else { return false };

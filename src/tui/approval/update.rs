@@ -49,7 +49,7 @@ pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, fact
         return Outcome::Ignored;
     }
     if let Some(c) = chord.typed() {
-        let selects = questions.selected().is_none() && questions.select_digit(c, facts.now);
+        let selects = !questions.is_digit_typed() && questions.select_digit(c, facts.now);
         return if selects { Outcome::DONE } else { Outcome::Ignored };
     }
     let moves = match facts.keymap.lookup(Context::Composer, chord) {
@@ -111,6 +111,10 @@ pub fn give(questions: &mut Questions, answer: Answer, facts: &Facts) -> Outcome
     if answer.is_yes() && !questions.is_read() {
         let below = count(questions.below(), "line");
         let words = format!("read to the end first: PgDn, {below} below");
+        // The number was an answer, and stays one; it is no text of what is written now.
+        if questions.selected_answer() == Some(answer) {
+            questions.select_answer(answer);
+        }
         return say_while(about(questions, Cause::Unread), words);
     }
     if let (QuestionSubject::Approval(id, _), Answer::Words) = (subject, answer) {

@@ -95,6 +95,8 @@ enum Answers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keys {
     Count,
+    /// Only the keys with Alt answer: a number would be a part of what the message holds, or is for another pane.
+    CountBesideDraft,
     /// Only a no answers: the end was not on the screen yet.
     Locked,
     /// It came up, or a key came, too short a time before.
@@ -110,7 +112,7 @@ impl Keys {
         } else if !view.questions.armed(view.facts.now) {
             Self::Wait
         } else if view.questions.is_read() {
-            Self::Count
+            if view.message == MessageUse::Other { Self::CountBesideDraft } else { Self::Count }
         } else {
             Self::Locked
         }
@@ -118,7 +120,7 @@ impl Keys {
 
     fn takes(self, answer: Answer) -> bool {
         match self {
-            Self::Count => true,
+            Self::Count | Self::CountBesideDraft => true,
             Self::Locked => !answer.is_yes(),
             Self::Wait | Self::Written(_) => false,
         }
@@ -234,6 +236,7 @@ impl<'a> QuestionLayout<'a> {
         let inner = block.inner(area);
         block.render(area, buffer);
         let (states, style): (&[&str], Style) = match Keys::of(view) {
+            Keys::CountBesideDraft => (&[" ● ready: Alt+Y yes, Alt+N no ", " ● Alt+Y, Alt+N "], theme.accent),
             Keys::Count => (&[" ● ready: a number, then Enter ", " ● ready "], theme.accent),
             Keys::Locked => (&[" ○ PageDown to the end, then answer ", " ○ PageDown first "], theme.accent),
             Keys::Wait => (&[" ○ wait a moment… ", " ○ wait "], theme.dim),
@@ -243,8 +246,9 @@ impl<'a> QuestionLayout<'a> {
         let more = if self.below > 0 || self.top > 0 { 24 } else { 0 };
         let last = row(area, area.height.saturating_sub(1));
         let last = Rect { x: last.x + 2, width: last.width.saturating_sub(4), ..last };
-        if let Some(state) = states.iter().find(|state| columns(state) + more <= last.width) {
-            put(buffer, last, state, style);
+        let states = states.iter().map(|state| view.facts.spell(view.context, state));
+        if let Some(state) = states.into_iter().find(|state| columns(state) + more <= last.width) {
+            put(buffer, last, &state, style);
         }
         inner
     }

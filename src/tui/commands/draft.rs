@@ -110,7 +110,9 @@ pub const OTHER_NAMES: &str = "Names from other programs";
 pub const ALIASES: &[Alias] = &[
     alias("abort", "cancel"),
     alias("approvals", "mode"),
+    noted("add-dir", "help", "configuration", "a directory more is given at the start: steersman --add-dir DIR"),
     alias("bashes", "jobs"),
+    noted("bug", "help", "doctor", "nothing is sent from here: steersman doctor writes what a report needs"),
     noted("checkpoint", "branch", "", BACK),
     alias("clear", "new"),
     alias("compress", "compact"),
@@ -119,8 +121,11 @@ pub const ALIASES: &[Alias] = &[
     alias("cost", "budget"),
     noted("doctor", "help", "doctor", "the checks run in a shell: steersman doctor"),
     alias("exit", "quit"),
+    noted("feedback", "help", "doctor", "nothing is sent from here: steersman doctor writes what a report needs"),
     noted("fork", "branch", "", "a new session from just before one of your messages; steersman fork takes all of one"),
     alias("hold", "pause"),
+    noted("login", "help", "models", "there is no account: this page says where the key of a server comes from"),
+    noted("logout", "help", "models", "there is no account: this page says where the key of a server comes from"),
     noted(
         "memory",
         "rules",
@@ -145,14 +150,25 @@ pub const ALIASES: &[Alias] = &[
 ];
 
 /// Returns the name of the command, of this program or another, that an unknown word most resembles, without the slash: one that
-/// begins with the word, else the one with the fewest letters changed.
-pub fn nearest(word: &str) -> &'static str {
+/// begins with the word, else the one with the fewest letters changed; `None` where half the letters would be others.
+pub fn nearest(word: &str) -> Option<&'static str> {
     let word = word.trim_start_matches('/');
     let own = COMMANDS.iter().map(|command| (command.name, command.verb.gives_up()));
     let names = own.chain(ALIASES.iter().map(|alias| (alias.name, false)));
+    let changed = |name: &str| if name.starts_with(word) { 0 } else { distance(word, name) };
     let rank = |(name, gives_up): &(&str, bool)| {
         let begins = name.starts_with(word);
-        (!begins, begins && *gives_up, if begins { 0 } else { distance(word, name) })
+        (!begins, begins && *gives_up, changed(name))
     };
-    names.min_by_key(rank).map(|(name, _)| name).unwrap_or_default()
+    let (name, _) = names.min_by_key(rank)?;
+    let longest = word.chars().count().max(name.chars().count());
+    (changed(name) * 2 <= longest + 1).then_some(name)
+}
+
+/// Says that a word is no command, and which one is near.
+pub fn unknown(word: &str) -> String {
+    match nearest(word) {
+        Some(nearest) => format!("unknown command {word}; nearest: /{nearest}"),
+        None => format!("unknown command {word}; none here is like it"),
+    }
 }

@@ -89,7 +89,10 @@ fn the_nearest_command_begins_with_the_word_and_gives_nothing_up_where_another_f
         ("/confi", "config"),
         ("/rewnd", "rewind"),
     ] {
-        assert_eq!(nearest(word), name, "{word}");
+        assert_eq!(nearest(word), Some(name), "{word}");
+    }
+    for word in ["/security-review", "/xyzzy"] {
+        assert_eq!(nearest(word), None, "{word}");
     }
 }
 

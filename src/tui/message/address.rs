@@ -128,9 +128,7 @@ impl Message {
             Draft::NoCommand { .. } if self.refused.as_ref() == Some(&draft) => {
                 Some(format!("→ {}: sent as text", whom(&self.address(&draft, known))))
             }
-            Draft::NoCommand { word } => {
-                Some(format!("→ unknown command {}; nearest: /{}", visible_line(word), commands::nearest(word)))
-            }
+            Draft::NoCommand { word } => Some(format!("→ {}", visible_line(&commands::unknown(word)))),
             Draft::Text(text) => match self.address(text, known) {
                 Ok(address) if address.to.len() == 1 => None,
                 address => Some(format!("→ {}", whom(&address))),

@@ -4,7 +4,7 @@
 //! Says what came back and why. Always holds: a text comes back to one place once.
 
 use super::address::shown_or_main;
-use super::entry::written;
+use super::entry::{addressed, written};
 use super::purpose::{Editing, Purpose};
 use super::removed::{Removed, RemovedEntry};
 use super::{LeaveOutcome, Message, MessageContext};
@@ -146,7 +146,7 @@ pub fn returned(
             effects.extend(message.take_aside(fresh));
         } else {
             for entry in fresh {
-                message.set_aside(Removed::Draft(written(entry)));
+                message.set_aside(Removed::Draft(addressed(agent, entry)));
             }
         }
         let what = if fresh.len() == 1 { "your text was" } else { "your texts were" };

@@ -10,7 +10,7 @@ use crate::state::{Cause, Pane};
 use steersman_base::event::{Delivery, Pending};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{QueueAct, QueueOutcome, Request, TriggerChange};
-use steersman_base::steering::{Recurrence, conditional};
+use steersman_base::steering::{Recurrence, TextKind, conditional};
 
 impl Message {
     /// Asks for the hold of an entry that is to be edited; only then its text is loaded.
@@ -115,6 +115,19 @@ pub fn written(entry: &Pending) -> String {
         Some(trigger) => format!("{}{}", trigger.command(), entry.text),
         None if recurrence(entry.text.trim_start_matches('/')).is_some() => format!("/{}", entry.text),
         None => entry.text.clone(),
+    }
+}
+
+/// Returns a pending text as the user writes it where nothing else says what it is and for whom. One that adds to a task,
+/// and one with a condition, stands for itself.
+pub fn addressed(agent: &AgentId, entry: &Pending) -> String {
+    let written = written(entry);
+    match entry.kind {
+        TextKind::Instead | TextKind::Note | TextKind::Rule if entry.trigger.is_none() => {
+            let to = if agent.is_main() { String::new() } else { format!("@{agent} ") };
+            format!("/{} {to}{written}", entry.kind)
+        }
+        TextKind::Add | TextKind::Instead | TextKind::Note | TextKind::Rule => written,
     }
 }
 

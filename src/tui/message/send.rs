@@ -165,8 +165,7 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             } else {
                 "Enter again sends it as text".to_owned()
             };
-            let nearest = commands::nearest(word);
-            let sentence = format!("unknown command {word}; nearest: /{nearest}. {again}");
+            let sentence = format!("{}. {again}", commands::unknown(word));
             let effect = message.say(sentence);
             if !known.in_lines() {
                 message.refused = Some(draft);

@@ -137,7 +137,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
 /// Gives the message the keys of vim, or the usual ones again.
 fn vim(message: &mut Message) -> PaneEffect {
     let (keys, sentence) = match message.editor_keys() {
-        EditorKeys::Usual => (EditorKeys::Vim, "vim keys in the message until the end; editor.keys keeps them"),
+        EditorKeys::Usual => (EditorKeys::Vim, "vim keys in the message until you quit; editor.keys keeps them"),
         EditorKeys::Vim => (EditorKeys::Usual, "the usual keys in the message"),
     };
     message.set_editor_keys(keys);

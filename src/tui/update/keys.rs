@@ -8,6 +8,7 @@ use super::{
     with_message, with_pause, with_pending,
 };
 use crate::agents::{self, type_filter};
+use crate::app::letters;
 use crate::approval::QuestionSubject;
 use crate::commands::Verb;
 use crate::effect::Outcome;
@@ -37,6 +38,9 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         app.focus.go(Pane::Composer);
     }
     app.focus.by_click = false;
+    if chord.typed().is_none() {
+        app.letters = None;
+    }
     let App { questions, message, focus, facts, .. } = app;
     if let Outcome::Consumed(wanted) = question::choose(questions, chord, message, focus, facts) {
         let effects = carry_out(app, wanted);
@@ -58,6 +62,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         }
         return Vec::new();
     }
+    let action = chord.typed().map_or(action, |letter| letters::note(app, letter, action));
     if let Some(overlay) = app.focus.overlays.top_mut()
         && let Outcome::Consumed(wanted) = overlay.key(chord, &app.facts)
     {
@@ -99,6 +104,9 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
             app.status.option_hinted = true;
             app.status.say(hint, app.facts.now);
         }
+        if !app.message.takes_commands() {
+            letters::make_text(app);
+        }
         app.focus.go(Pane::Composer);
         match app.message.vim_key(c) {
             Some(VimOutcome::Act(action, times)) => {
@@ -139,6 +147,7 @@ fn is_for_message(app: &App, chord: Chord) -> bool {
 pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
     app.pause.hide();
     app.status.disarm_quit();
+    app.letters = None;
     // After Ctrl+X the first character is the second key.
     if app.focus.is_prefixed
         && let Some(c) = text.chars().next()
@@ -162,6 +171,7 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
         let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
         let action = app.facts.keymap.lookup(app.focus.context(), Chord::of(&key));
         if c == '\n' || action.is_some_and(|action| !action.only_shows()) {
+            letters::make_text(app);
             app.focus.go(Pane::Composer);
             break;
         }
@@ -487,8 +497,13 @@ fn lone_answer(app: &mut App) -> Option<Vec<Effect>> {
         let outcome = approval::not_answered(&app.questions, unarmed);
         return Some(carry_out(app, outcome));
     }
-    if !answer.is_yes() || app.questions.is_read() {
+    let is_refused = answer.is_yes() && !app.questions.is_read();
+    // What is refused stays in the line that is being typed; on the screen it is selected, and part of no other text.
+    if app.facts.medium == Medium::Screen || !is_refused {
         app.message.load("");
+    }
+    if is_refused && app.facts.medium == Medium::Screen {
+        app.questions.select_answer(answer);
     }
     let outcome = approval::give(&mut app.questions, answer, &app.facts);
     Some(carry_out(app, outcome))

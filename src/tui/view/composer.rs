@@ -189,11 +189,17 @@ fn keys(app: &App) -> &'static [&'static str] {
             }
         }
         Pane::Composer if app.facts.run.pending.is_held_back() => &["F2 pending · Alt+Up takes back", "F2 pending"],
-        Pane::Composer if matches!(app.facts.run.agents.main().activity, Activity::Ended(Outcome::Failed, _)) => &[
-            "Alt+T sends the request again · / commands · F1 help",
-            "Alt+T sends it again · F1 help",
-            "Alt+T sends it again",
-        ],
+        // With a text in the message the key says what that is to an open task.
+        Pane::Composer
+            if matches!(app.facts.run.agents.main().activity, Activity::Ended(Outcome::Failed, _))
+                && app.message.is_empty() =>
+        {
+            &[
+                "Alt+T sends the request again · / commands · F1 help",
+                "Alt+T sends it again · F1 help",
+                "Alt+T sends it again",
+            ]
+        }
         Pane::Composer => &[
             "/ commands · @ files · Shift+Tab mode · Ctrl+J new line · F1 help",
             "/ commands · @ files · Shift+Tab mode · F1 help",

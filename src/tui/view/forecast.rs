@@ -65,7 +65,10 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         ];
     }
     if app.questions.is_shown() && app.message.is_empty() && app.is_drafting() {
-        if app.questions.selected_answer().is_some() {
+        if let Some(answer) = app.questions.selected_answer() {
+            if answer.is_yes() && !app.questions.is_read() {
+                return words(&["→ first read to the end: PgDn", "→ first PgDn"]);
+            }
             return words(&["→ gives the selected answer", "→ answers"]);
         }
         let numbers = app.questions.current().map(|question| question.subject.numbers()).unwrap_or_default();
@@ -205,6 +208,9 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
     if app.message.is_edited(&entry.message.id) {
         return words(&["held while it is edited", "edited"]);
     }
+    if entry.message.stale && app.facts.from_elsewhere(entry.message.sender.as_ref()).is_some() {
+        return words(&["held until you say that it is still to be sent", "still to be sent?"]);
+    }
     if entry.message.stale {
         return words(&["held until you say that it is still true", "still true?"]);
     }
@@ -259,8 +265,12 @@ fn of_open_task(app: &App, when: Vec<String>, kind: TextKind) -> Vec<String> {
         TextKind::Instead => "Alt+T: adds to it",
         TextKind::Note | TextKind::Rule => return when.into_iter().map(|when| format!("→ {when}")).collect(),
     };
-    let longest =
-        when.first().map(|when| app.facts.spell(Context::Composer, &format!("→ {when} · {other}")).into_owned());
+    // Without a text the key sends the request again.
+    let is_text = !app.message.is_empty();
+    let longest = when
+        .first()
+        .filter(|_| is_text)
+        .map(|when| app.facts.spell(Context::Composer, &format!("→ {when} · {other}")).into_owned());
     longest.into_iter().chain(when.into_iter().map(|when| format!("→ {when}"))).collect()
 }
 

@@ -118,7 +118,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
         composer: app.message.rows(),
         question,
         rules: rules::rows(&app.facts),
-        tour: tour::rows(&app.facts, app.tree.selected()),
+        tour: tour::rows(&app.facts, app.tree.selected(), app.focus.pane),
         pending: rows(app.facts.run.pending.entries().len())
             .max(u16::from(app.focus.is_on(Pane::Pending)))
             .saturating_add(rows(pending::plan_rows(&app.facts))),
@@ -177,7 +177,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let details = agents::details::draw(&agents_view, &panes, &mut regions, buffer);
     let metrics = draw_transcript(app, cache, &panes, &mut regions, buffer);
     rules::draw(&app.facts, panes.rules, buffer);
-    tour::draw(&app.facts, app.tree.selected(), panes.tour, buffer);
+    tour::draw(&app.facts, app.tree.selected(), app.focus.pane, panes.tour, buffer);
     let forecast = |entry: &PendingText| forecast::of_pending(app, entry);
     let plan_forecast = |agent: &AgentId| forecast::of_plan(app, agent);
     pending::draw(
@@ -289,7 +289,11 @@ fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Opti
     if !app.focus.overlays.is_empty() {
         return None;
     }
-    let message = app.message.about_question().map_or(MessageUse::Other, |about| MessageUse::Writes(about.what));
+    let message = match app.message.about_question() {
+        Some(about) => MessageUse::Writes(about.what),
+        None if app.message.is_empty() && app.is_drafting() => MessageUse::Free,
+        None => MessageUse::Other,
+    };
     let view = QuestionView { questions: &app.questions, message, context: app.focus.context(), facts: &app.facts };
     let body = Panes::body(area, app.message.rows());
     // That an agent is paused is said beside the question, where that leaves the question room enough.

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::facts::Facts;
 use crate::keymap::Context;
+use crate::state::Pane;
 use crate::tour::TourStep;
 use crate::widgets::fit::{columns, put_right, row};
 use crate::widgets::wrap::{Break, Line, wrapped};
@@ -15,13 +16,13 @@ const LEAST: u16 = 16;
 const END: &str = "/tour ends it";
 
 /// Returns the rows that the tour takes.
-pub fn rows(facts: &Facts, shown: &AgentId) -> u16 {
-    let rows = lay_out(facts, shown, usize::from(facts.size.width)).len();
+pub fn rows(facts: &Facts, shown: &AgentId, pane: Pane) -> u16 {
+    let rows = lay_out(facts, shown, pane, usize::from(facts.size.width)).len();
     if facts.size.height < LEAST { 0 } else { u16::try_from(rows).unwrap_or(u16::MAX) }
 }
 
-pub fn draw(facts: &Facts, shown: &AgentId, area: Rect, buffer: &mut Buffer) {
-    let lines = lay_out(facts, shown, usize::from(area.width));
+pub fn draw(facts: &Facts, shown: &AgentId, pane: Pane, area: Rect, buffer: &mut Buffer) {
+    let lines = lay_out(facts, shown, pane, usize::from(area.width));
     for (line, at) in lines.iter().zip(0..area.height) {
         line.draw(buffer, area.x, area.y.saturating_add(at), area.width);
     }
@@ -32,13 +33,13 @@ pub fn draw(facts: &Facts, shown: &AgentId, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn lay_out(facts: &Facts, shown: &AgentId, width: usize) -> Vec<Line> {
+fn lay_out(facts: &Facts, shown: &AgentId, pane: Pane, width: usize) -> Vec<Line> {
     let Some(step) = facts.tour.step() else { return Vec::new() };
     let all = TourStep::TO_DO.len();
     let head = match TourStep::TO_DO.iter().position(|other| *other == step) {
         Some(place) => format!("Tour, {} of {all}: ", place + 1),
         None => String::new(),
     };
-    let words = facts.spell(Context::Composer, step.words(&facts.run, shown));
+    let words = facts.spell(Context::Composer, step.words(&facts.run, shown, pane));
     wrapped([&Line::new(&format!("{head}{words}"), facts.theme.notice)], width, Break::Words)
 }

@@ -378,3 +378,48 @@ fn what_is_said_about_a_question_goes_with_it() {
     stage.refresh();
     assert!(!stage.screen().contains(typed_early), "{}", stage.screen());
 }
+
+#[test]
+fn a_refused_number_becomes_no_part_of_the_text_typed_next() {
+    for (width, height) in [(80, 24), (40, 12)] {
+        let mut stage = stage(width, height);
+        let _call = Call::asks(&mut stage, "", command(&"true\n".repeat(60)));
+        arm(&mut stage);
+        stage.keys("1");
+        assert!(!stage.screen().contains("gives the selected answer"), "{}", stage.screen());
+        stage.keys("<enter>");
+        stage.wait(QUIET).keys("hello text<enter>");
+        assert_eq!(stage.sent().last().unwrap().0, "hello text");
+    }
+}
+
+#[test]
+fn a_refused_number_is_given_with_enter_once_the_end_was_shown() {
+    let script = "true\n".repeat(60);
+    for before in ["", "x<c-u>"] {
+        let mut stage = stage(80, 24);
+        let mut call = Call::asks(&mut stage, "", command(&script));
+        arm(&mut stage);
+        stage.keys(before).wait(if before.is_empty() { 0 } else { QUIET });
+        stage.keys("1<enter>");
+        assert_eq!(stage.app.message.text(), "");
+        stage.keys("<c-end>").screen();
+        stage.wait(QUIET).keys("<enter>");
+        assert!(call.poll().is_some_and(|outcome| outcome.is_ok()), "{before}\n{}", stage.screen());
+    }
+}
+
+#[test]
+fn beside_a_draft_a_question_names_the_keys_that_answer_it() {
+    let mut stage = stage(80, 24);
+    stage.keys("a draft");
+    let mut call = Call::asks(&mut stage, "", command("true"));
+    arm(&mut stage);
+    let screen = stage.screen();
+    assert!(screen.contains("● ready: Alt+Y yes, Alt+N no") && !screen.contains("a number, then Enter"), "{screen}");
+    stage.keys("<c-c>");
+    arm(&mut stage);
+    assert!(stage.screen().contains("● ready: a number, then Enter"));
+    stage.keys("back").wait(QUIET).keys("<a-y>");
+    call.ran();
+}
