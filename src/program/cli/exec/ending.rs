@@ -70,6 +70,10 @@ impl ExecRun<'_> {
             is_signalled: false,
         });
         first.exit = first.exit.unless_ended_by(exit);
+        if let Some(prompt) = self.prompt_behind_left.take() {
+            self.unanswered = self.unanswered.saturating_sub(1);
+            self.keep(UserText::from(prompt.text));
+        }
         self.unanswered += 1;
         self.client.send(Request::Stop);
         self.take_posts();

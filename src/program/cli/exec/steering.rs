@@ -83,6 +83,8 @@ pub(super) struct ExecRun<'a> {
     pub(super) unanswered: usize,
     /// The commands that texts call.
     pub(super) fills: Fills,
+    /// The prompt, until it is known what an earlier run of the session left.
+    pub(super) prompt_behind_left: Option<Prompt>,
     /// True once the prompt was taken.
     pub(super) has_sent: bool,
     /// Texts that were read and are not sent yet: a queue was full, or the one before has no reply. For the agent
@@ -119,6 +121,7 @@ impl<'a> ExecRun<'a> {
             open: Vec::new(),
             unanswered: 0,
             fills: Fills::default(),
+            prompt_behind_left: None,
             has_sent: false,
             lines,
             progress: Progress::new(err.clone()),
@@ -152,7 +155,18 @@ impl<'a> ExecRun<'a> {
             return;
         }
         self.unanswered += 1;
-        self.send_prompt(prompt);
+        if self.left_texts == LeftTexts::Keep {
+            self.send_prompt(prompt);
+        } else {
+            self.prompt_behind_left = Some(prompt);
+        }
+    }
+
+    /// Sends the prompt that waited until what an earlier run left was decided about, so that this goes with it or not at all.
+    fn send_prompt_behind_left(&mut self) {
+        if let Some(prompt) = self.prompt_behind_left.take() {
+            self.send_prompt(prompt);
+        }
     }
 
     pub(super) fn send_prompt(&mut self, prompt: Prompt) {
@@ -420,11 +434,18 @@ impl<'a> ExecRun<'a> {
                 }
             }
             Post::Notice(Notice::Returned(entries)) => self.unsent.extend(entries.iter().cloned()),
-            Post::Notice(Notice::Unfinished(unfinished)) => self.decide_left(unfinished),
+            Post::Notice(Notice::Unfinished(unfinished)) => {
+                self.decide_left(unfinished);
+                self.send_prompt_behind_left();
+            }
             Post::Notice(Notice::Unsaved(why)) => {
                 self.keeping = if why.is_none() { Keeping::InSession } else { Keeping::Nowhere };
             }
-            Post::Notice(Notice::Ready) => self.can_fill_in(),
+            Post::Notice(Notice::Ready) => {
+                self.can_fill_in();
+                // Nothing was left.
+                self.send_prompt_behind_left();
+            }
             Post::Notice(
                 Notice::Models(_)
                 | Notice::LocalServer(_)
