@@ -1,7 +1,7 @@
 //! The panes over the screen that register themselves: each says here, in one value of its own folder, what it is called, by
 //! which command and key it opens, and what its keys do. Help, completion, the manual and the file of keys are made from that.
 //!
-//! To add such a pane: its folder, with a [`PaneEntry`], and one line in [`PANES`].
+//! To add such a pane: its folder, with a [`PaneEntry`], and one line in `PANES`.
 
 use super::Overlays;
 use crate::commands::{Command, Takes, Verb};
