@@ -153,6 +153,7 @@ fn a_run_without_a_screen_is_steered_through_its_client_alone() {
 
 /// The root of the screen: what knows every pane. Everything else is a pane or stands below them.
 const ROOT: &[&str] = &[
+    "src/tui/app/letters.rs", // what keys of the list changed goes back in several panes
     "src/tui/app/mod.rs",
     "src/tui/effect.rs", // the type of a deferred call
     "src/tui/update/mod.rs",
