@@ -3,7 +3,7 @@
 //! Reduced from events, so that a resumed session, a replay and a screen that joined later know them too. Bounded: of the
 //! commands the newest are kept, and of each the end of its output.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -65,7 +65,13 @@ impl CommandRun {
 /// The commands of a session, in the order in which they began.
 #[derive(Debug, Clone, Default)]
 pub struct CommandList {
-    commands: Vec<Arc<CommandRun>>,
+    commands: VecDeque<Arc<CommandRun>>,
+    /// How many were forgotten before the first of them.
+    forgotten: usize,
+    /// The numbers of those whose call has no result yet, so that no event looks at all of them.
+    open: HashMap<(AgentId, CallId), usize>,
+    /// The numbers of those that go on in the background.
+    jobs: HashMap<JobId, usize>,
     directories: HashMap<AgentId, String>,
 }
 
@@ -80,26 +86,29 @@ impl CommandList {
                 self.start(envelope, id, arguments.get("command").and_then(Value::as_str).unwrap_or_default());
             }
             Event::ToolDetails { id, details: Details::Command(end) } => {
-                self.change(&envelope.agent, id, |run| run.end = Some(end.clone()));
+                if let Some(run) = self.of_call(&envelope.agent, id) {
+                    run.end = Some(end.clone());
+                }
             }
             Event::ToolResult { id, content, elapsed_ms, .. } => {
-                self.change(&envelope.agent, id, |run| {
-                    // One in the background goes on.
-                    if run.job.is_none() {
-                        run.elapsed_ms = Some(*elapsed_ms);
-                        run.output = newest(content);
-                    }
-                });
+                // One in the background goes on.
+                if let Some(run) = self.of_call(&envelope.agent, id).filter(|run| run.job.is_none()) {
+                    run.elapsed_ms = Some(*elapsed_ms);
+                    run.output = newest(content);
+                }
+                self.open.remove(&(envelope.agent.clone(), id.clone()));
             }
             Event::JobStarted(start) => {
-                if let Some(call) = &start.call {
-                    self.change(&envelope.agent, call, |run| run.job = Some(start.id.clone()));
+                let key = start.call.as_ref().map(|call| (envelope.agent.clone(), call.clone()));
+                if let Some(number) = key.and_then(|key| self.open.get(&key)).copied() {
+                    self.jobs.insert(start.id.clone(), number);
+                    if let Some(run) = self.numbered(number) {
+                        run.job = Some(start.id.clone());
+                    }
                 }
             }
             Event::JobEnded(end) => {
-                let is_it = |run: &&mut Arc<CommandRun>| run.job.as_ref() == Some(&end.id);
-                if let Some(run) = self.commands.iter_mut().rev().find(is_it) {
-                    let run = Arc::make_mut(run);
+                if let Some(run) = self.jobs.remove(&end.id).and_then(|number| self.numbered(number)) {
                     (run.elapsed_ms, run.end) = (Some(end.elapsed_ms), Some(end.end.clone()));
                     run.output = newest(&end.output);
                 }
@@ -124,24 +133,30 @@ impl CommandList {
             output: String::new(),
             job: None,
         };
-        self.commands.push(Arc::new(run));
+        self.open.insert((envelope.agent.clone(), call.clone()), self.forgotten + self.commands.len());
+        self.commands.push_back(Arc::new(run));
         if self.commands.len() > LISTED_COMMANDS {
-            self.commands.remove(0);
+            self.commands.pop_front();
+            self.forgotten += 1;
         }
     }
 
-    fn change(&mut self, agent: &AgentId, call: &CallId, change: impl FnOnce(&mut CommandRun)) {
-        let mut newest = self.commands.iter_mut().rev();
-        if let Some(run) = newest.find(|run| run.call == *call && run.agent == *agent) {
-            change(Arc::make_mut(run));
-        }
+    fn of_call(&mut self, agent: &AgentId, call: &CallId) -> Option<&mut CommandRun> {
+        let number = *self.open.get(&(agent.clone(), call.clone()))?;
+        self.numbered(number)
+    }
+
+    fn numbered(&mut self, number: usize) -> Option<&mut CommandRun> {
+        let place = number.checked_sub(self.forgotten)?;
+        self.commands.get_mut(place).map(Arc::make_mut)
     }
 
     fn end_of(&mut self, agent: &AgentId, at: Timestamp) {
-        for run in self.commands.iter_mut().filter(|run| run.agent == *agent) {
-            if run.elapsed_ms.is_none() && run.job.is_none() {
-                let elapsed = at.duration_since(run.started).as_millis();
-                Arc::make_mut(run).elapsed_ms = Some(u64::try_from(elapsed).unwrap_or(0));
+        let ended: Vec<usize> =
+            self.open.extract_if(|(running, _), _| running == agent).map(|(_, number)| number).collect();
+        for number in ended {
+            if let Some(run) = self.numbered(number).filter(|run| run.job.is_none()) {
+                run.elapsed_ms = Some(u64::try_from(at.duration_since(run.started).as_millis()).unwrap_or(0));
             }
         }
     }

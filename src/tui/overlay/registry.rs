@@ -9,7 +9,6 @@ use crate::effect::PaneEffect;
 use crate::facts::Facts;
 use crate::keymap::Action;
 use crate::keymap::table::{TableRow, key};
-use steersman_base::id::AgentId;
 
 /// The panes, in the order in which help shows them.
 static PANES: [&PaneEntry; 2] = [&crate::jobs::PANE, &crate::command_runs::PANE];
@@ -45,8 +44,6 @@ pub struct PaneContext<'a> {
     pub overlays: &'a mut Overlays,
     /// The run, and how it is shown.
     pub facts: &'a Facts,
-    /// The agent that is shown.
-    pub shown: &'a AgentId,
 }
 
 /// A pane of the registry.

@@ -79,7 +79,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             wanted.push(Request::Context { act: ContextAct::List }.into());
         }
         Verb::Pane(pane) => {
-            let mut context = PaneContext { overlays, facts, shown: tree.selected() };
+            let mut context = PaneContext { overlays, facts };
             wanted = (pane.entry().run)(&mut context, argument);
         }
         Verb::Background => {
