@@ -71,13 +71,13 @@
 //! # Sub-agents
 //!
 //! [`SubAgents`](subagent::SubAgents) is an [`Extension`](agent::Extension) that gives the model a tool which delegates a task
-//! to a fresh agent with another prompt and other tools. With a [`Crew`](control::Crew) each of them has controls of its own and
+//! to a fresh agent with another prompt and other tools. With a [`AgentControls`](control::AgentControls) each of them has controls of its own and
 //! is steered by its name. Extensions of your own add tools, prompt text and notes, as a type or as a few closures
 //! ([`FnExtension`](agent::FnExtension)); their hooks may wait.
 //!
 //! # Hosts
 //!
-//! [`RunningAgent::start`](host::RunningAgent::start) puts any agent on a task of its own, with the controls of its whole crew:
+//! [`RunningAgent::start`](host::RunningAgent::start) puts any agent on a task of its own, with the controls of its whole tree:
 //! a stream of events, what is pending, messages to each agent, stop, end. [`host::run()`] does it for an agent that is built.
 //! The program is such a host with a screen. A model is anything that is a [`ChatProvider`](provider::ChatProvider).
 //!
@@ -85,7 +85,7 @@
 //!
 //! What models, servers and files say is untrusted: show it through [`text`], which makes escapes and invisible characters
 //! visible. Arguments are checked before a tool runs. A tool that acts asks first
-//! ([`ToolContext::approve`](tool::ToolContext::approve), [`CustomAct`](approval::CustomAct)); without somebody who answers it
+//! ([`ToolContext::approve`](tool::ToolContext::approve), [`CustomOperation`](approval::CustomOperation)); without somebody who answers it
 //! does not act. Private data and text of strangers in one agent are watched: sending is asked about then. `unsafe` is
 //! forbidden, and no outside data makes the library panic.
 //!
@@ -120,7 +120,7 @@
 //! - *frame*: what stands around a text in the conversation and says its kind and when it was sent.
 //! - *held*: kept back in the queue, while it is edited or stale.
 //! - *paused*: of an agent: it waits at its next boundary or call until the user lets it continue.
-//! - *crew*: the controls of every agent that runs; through them a host steers each by itself.
+//! - *agent controls*: the controls of every agent that runs; through them a host steers each by itself.
 //! - *persona*: the kind of a sub-agent: name, prompt, tools, step budget.
 //! - *rescue*: the answer that a fresh, tools-free conversation (the [synthesizer](agent::synthesizer_prompt)) writes
 //!   from the evidence when a turn's step budget is used up.

@@ -221,12 +221,12 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let crew = Arc::new(Crew::default());
+//! let agent_controls = Arc::new(AgentControls::default());
 //! let model = ScriptedProvider::new([Played::text("Hello.")]);
-//! let mut running = RunningAgent::start(Agent::with_provider(model, "You lead.").crew(crew.clone())).await?;
-//! crew.send_to(&AgentId::main(), "Hi.")?;
+//! let mut running = RunningAgent::start(Agent::with_provider(model, "You lead.").agent_controls(agent_controls.clone())).await?;
+//! agent_controls.send_to(&AgentId::main(), "Hi.")?;
 //! assert_eq!(running.settled().await?, LastRun::Answered);
-//! assert_eq!(crew.send_to(&AgentId::new("scout 0"), "Hi."), Err(Refused::Ended), "nobody of this name runs");
+//! assert_eq!(agent_controls.send_to(&AgentId::new("scout 0"), "Hi."), Err(Refused::Ended), "nobody of this name runs");
 //! # Ok(())
 //! # }
 //! ```
@@ -325,7 +325,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mail = FnTool::new("mail", "Sends a mail.", Parameters::default(), |_, cx| async move {
-//!     cx.approve(CustomAct::new("mail", "send a mail", "to Ada: hello")).await?;
+//!     cx.approve(CustomOperation::new("mail", "send a mail", "to Ada: hello")).await?;
 //!     Ok("sent")
 //! });
 //! // Every question is answered with a yes; without an answerer the tool could not act.
@@ -348,7 +348,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mail = FnTool::new("mail", "Sends a mail.", Parameters::default(), |_, cx| async move {
-//!     cx.approve(CustomAct::new("mail", "send a mail", "to Ada: hello")).await?;
+//!     cx.approve(CustomOperation::new("mail", "send a mail", "to Ada: hello")).await?;
 //!     Ok("sent")
 //! });
 //! // Questions wait for this host.
@@ -531,8 +531,8 @@ pub use steersman_base::error::{AskError, BuildError, ProviderError, Refused, Ru
 pub use steersman_base::event::{Delivery, Envelope, Event, Outcome};
 pub use steersman_base::id::{AgentId, MessageId};
 pub use steersman_base::message::Message;
-pub use steersman_core::approval::{Answer, Answerer, Approvals, CustomAct, Mode, Policy};
-pub use steersman_core::control::{Cancellable, Controls, Crew, Interloper, StepLimit};
+pub use steersman_core::approval::{Answer, Answerer, Approvals, CustomOperation, Mode, Policy};
+pub use steersman_core::control::{AgentControls, AgentControls as Crew, Cancellable, Controls, Interloper, StepLimit};
 pub use steersman_core::listener::{InMemoryEventList, JsonLines, Listener};
 pub use steersman_core::provider::{
     ChatProvider, ChatRequest, ChatTransport, Connector, FnProvider, Piece, Played, Reply, ScriptedProvider, Sink,

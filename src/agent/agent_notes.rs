@@ -5,7 +5,7 @@
 
 use crate::Agent;
 use steersman_base::message::{AgentReport, UserAbout};
-use steersman_core::frame::agent_note;
+use steersman_core::wrapper::agent_note;
 
 impl Agent {
     /// Puts what the user had sub-agents do into the conversation.

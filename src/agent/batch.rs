@@ -163,7 +163,7 @@ impl Agent {
 
     /// Returns whether a call may run at the same time as those of any other tool.
     fn is_beside(&self, call: &ToolCall) -> bool {
-        self.toolbox.find(&call.name).is_some_and(|found| found.concurrency() == Concurrency::Beside)
+        self.toolbox.find(&call.name).is_some_and(|found| found.concurrency() == Concurrency::Parallel)
     }
 
     /// Returns whether a call may run at the same time as those of its tool: the mode and the rules let it run unasked.
@@ -171,7 +171,7 @@ impl Agent {
         let asker = Asker { agent: self.id.clone(), call: call.id.clone() };
         match self.toolbox.find(&call.name) {
             Some(FoundTool::Tool(tool)) => {
-                tool.concurrency_of(&call.arguments, &asker, &self.tree.approvals) == Concurrency::Beside
+                tool.concurrency_of(&call.arguments, &asker, &self.tree.approvals) == Concurrency::Parallel
             }
             Some(FoundTool::Raw(_)) | None => false,
         }
@@ -237,7 +237,7 @@ impl Agent {
     async fn keep_before(&self, calls: &[&CheckedCall]) {
         let has_effects = |checked: &&CheckedCall| {
             let found = self.toolbox.find(&checked.call.name);
-            found.is_some_and(|found| found.concurrency() == Concurrency::Alone || found.traits().egress)
+            found.is_some_and(|found| found.concurrency() == Concurrency::Exclusive || found.traits().egress)
         };
         if calls.iter().any(has_effects) {
             self.keep().await;
@@ -366,7 +366,7 @@ impl Agent {
         let outcome = loop {
             let outcome = self.work_and_tell(&call, context, updates).await;
             let is_refused = matches!(outcome, Err(ToolError::Failed(_)));
-            // An act that an answer changed was not carried out.
+            // An operation that an answer changed was not carried out.
             let Some(changed) = updates.changed.take().filter(|_| is_refused) else { break outcome };
             updates.refused = None;
             changes += 1;
@@ -455,7 +455,7 @@ impl Agent {
         }
     }
 
-    /// Returns why a call failed; `refused` says that an act of it was not carried out.
+    /// Returns why a call failed; `refused` says that an operation of it was not carried out.
     fn fault(&self, call: &ToolCall, refused: Option<CallFault>) -> CallFault {
         let is_invalid = || match self.toolbox.find(&call.name) {
             None => true,
@@ -518,7 +518,7 @@ struct CallUpdates<'a> {
     agent: &'a Agent,
     call: &'a ToolCall,
     receiver: mpsc::UnboundedReceiver<ToolReport>,
-    /// That an act of the call was not carried out, and why.
+    /// That an operation of the call was not carried out, and why.
     refused: Option<CallFault>,
     /// The arguments that an answer gives it instead of its own.
     changed: Option<Map<String, Value>>,
@@ -545,7 +545,7 @@ impl CallUpdates<'_> {
         self.agent.listeners.emit(event);
     }
 
-    /// Emits those that are left, and returns whether an act was not carried out.
+    /// Emits those that are left, and returns whether an operation was not carried out.
     fn finish(mut self) -> Option<CallFault> {
         self.rest();
         self.refused

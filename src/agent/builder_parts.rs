@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use crate::{Agent, AgentBuilder, Configurator, Extension};
 use steersman_base::error::BuildError;
 use steersman_base::message::{Message, UserAbout};
-use steersman_core::control::{Controls, Crew};
+use steersman_core::control::{AgentControls, Controls};
 use steersman_core::listener::Listener;
 use steersman_core::tool::Tool;
 
@@ -103,26 +103,31 @@ impl AgentBuilder {
         self.interloper(interloper).cancellable(cancellable).gate(gate)
     }
 
-    /// Sets the crew: its main controls are those of this agent, and each sub-agent becomes a member of it, through which
+    /// Sets the agent controls: the main ones are those of this agent, and each sub-agent becomes a member of it, through which
     /// it is steered by itself.
-    pub fn crew(mut self, crew: Arc<Crew>) -> Self {
-        let main = crew.main();
-        self.handles.crew = Some(crew);
+    pub fn agent_controls(mut self, agent_controls: Arc<AgentControls>) -> Self {
+        let main = agent_controls.main();
+        self.handles.agent_controls = Some(agent_controls);
         self.controls(main)
     }
 
-    /// Makes sure that there is a crew, around the controls that were set, and returns it.
-    pub fn crewed(self) -> (Self, Arc<Crew>) {
-        if let Some(crew) = self.handles.crew.clone() {
-            return (self, crew);
+    /// The earlier name of [`AgentBuilder::agent_controls`].
+    pub fn crew(self, agent_controls: Arc<AgentControls>) -> Self {
+        self.agent_controls(agent_controls)
+    }
+
+    /// Makes sure that there are agent controls, around the controls that were set, and returns them.
+    pub fn with_agent_controls(self) -> (Self, Arc<AgentControls>) {
+        if let Some(agent_controls) = self.handles.agent_controls.clone() {
+            return (self, agent_controls);
         }
         let handles = &self.handles;
-        let crew = Arc::new(Crew::new(Controls {
+        let agent_controls = Arc::new(AgentControls::new(Controls {
             interloper: handles.interloper.clone().unwrap_or_default(),
             cancellable: handles.cancellable.clone().unwrap_or_default(),
             gate: handles.gate.clone().unwrap_or_default(),
         }));
-        (self.crew(Arc::clone(&crew)), crew)
+        (self.agent_controls(Arc::clone(&agent_controls)), agent_controls)
     }
 
     /// Sets the conversation that the agent goes on with. A call without a result gets that of an interrupted one, so

@@ -172,12 +172,12 @@ impl Parts {
         let same = |part: &&mut ContextPart| part.kind == kind && part.name == name && part.item.is_none();
         match self.0.iter_mut().find(same) {
             Some(part) => part.tokens = part.tokens.saturating_add(tokens),
-            None => self.0.push(ContextPart { kind, name: name.to_owned(), tokens, item: None, wish: None }),
+            None => self.0.push(ContextPart { kind, name: name.to_owned(), tokens, item: None, request: None }),
         }
     }
 
     fn single(&mut self, kind: ContextKind, name: String, tokens: u64, call: &CallId) {
-        self.0.push(ContextPart { kind, name, tokens, item: Some(ContextItem::Call(call.clone())), wish: None });
+        self.0.push(ContextPart { kind, name, tokens, item: Some(ContextItem::Call(call.clone())), request: None });
     }
 
     /// Adds what the user wrote, apart from it the images.
@@ -201,7 +201,7 @@ impl Parts {
             part.tokens = part.tokens.saturating_add(tokens);
         } else {
             let name = clip(&visible_line(&facts.name), limits::CONTEXT_NAME_COLUMNS).into_owned();
-            self.0.push(ContextPart { kind: ContextKind::Image, name, tokens, item, wish: None });
+            self.0.push(ContextPart { kind: ContextKind::Image, name, tokens, item, request: None });
         }
     }
 

@@ -17,8 +17,8 @@ use steersman_base::image::Image;
 use steersman_base::message::{DeliveredText, UserAbout};
 use steersman_base::steering::{Framing, Rule, TextKind};
 use steersman_core::control::Interloper;
-use steersman_core::frame::{FramedText, SentWhen, frame, images_note};
 use steersman_core::listener::ListenerList;
+use steersman_core::wrapper::{SentWhen, WrappedText, images_note, wrap};
 
 /// A user message that starts a turn, or enters one.
 pub(super) enum TurnInput {
@@ -204,8 +204,8 @@ impl Agent {
         };
         let task = UserTexts::of(self.history.messages()).task_words();
         let (id, kind, scope, met) = (&pending.id, *kind, *scope, pending.met.as_ref());
-        let framed = FramedText { id, kind, scope, words: text, sent, met, task: Some(&task) };
-        (frame(&framed), DeliveredText { words: Some(text.clone()), ..about })
+        let framed = WrappedText { id, kind, scope, words: text, sent, met, task: Some(&task) };
+        (wrap(&framed), DeliveredText { words: Some(text.clone()), ..about })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::Agent;
 use steersman_base::message::{JobReport, UserAbout};
-use steersman_core::frame::job_note;
+use steersman_core::wrapper::job_note;
 
 impl Agent {
     /// Emits what happened to jobs since, those of other agents too.

@@ -11,7 +11,7 @@
 //!   `dropped.rs`, `lifecycle.rs`
 //! - deliver now: what a message interrupts, and how fast: `reply.rs`, `batch.rs`; tests: `deliver_now.rs`,
 //!   `tests/bench/deliver_now.rs`
-//! - how a text enters: `deliver.rs`; the frame around it, and how that is read back: `src/core/frame.rs`; rules that the model is told: `rules.rs`; tests:
+//! - how a text enters: `deliver.rs`; the frame around it, and how that is read back: `src/core/wrapper.rs`; rules that the model is told: `rules.rs`; tests:
 //!   `steering/mod.rs`
 //! - the plan: what the model is told of the user's changes, and of the mode in which a plan is accepted first: `plan.rs`;
 //!   tests: `plan/told.rs`, `tests/session/plan_mode.rs`
@@ -83,7 +83,7 @@ use steersman_base::error::BuildError;
 use steersman_base::event::{Event, Usage};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_core::approval::Approvals;
-use steersman_core::control::{Budget, Cancellable, Crew, Interloper, PauseGate, Plans, Rules, StepLimit};
+use steersman_core::control::{AgentControls, Budget, Cancellable, Interloper, PauseGate, Plans, Rules, StepLimit};
 use steersman_core::listener::{HistoryChange, Listener, ListenerList};
 use steersman_core::provider::{AnswerStage, ChatProvider, ChatTransport, Connector, Finish, FixedProvider, Streaming};
 use steersman_core::tool::BackgroundJobs;
@@ -257,9 +257,9 @@ impl Agent {
         &self.tree.approvals
     }
 
-    /// Returns the crew that it was built with.
-    pub fn crew(&self) -> Option<&Arc<Crew>> {
-        self.handles.crew.as_ref()
+    /// Returns the agent controls that it was built with.
+    pub fn agent_controls(&self) -> Option<&Arc<AgentControls>> {
+        self.handles.agent_controls.as_ref()
     }
 
     /// Returns the gate with which a host pauses this agent.

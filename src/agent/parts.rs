@@ -9,7 +9,7 @@ use steersman_base::limits;
 use steersman_base::steering::Framing;
 use steersman_core::approval::Approvals;
 use steersman_core::control::{
-    AgentNotes, Budget, Cancellable, ContextBook, Crew, Interloper, PauseGate, Plans, Rules, StepLimit,
+    AgentControls, AgentNotes, Budget, Cancellable, ContextBook, Interloper, PauseGate, Plans, Rules, StepLimit,
 };
 use steersman_core::provider::{ChatTransport, Connector, Streaming};
 use steersman_core::tool::{BackgroundJobs, NoJobs};
@@ -73,8 +73,8 @@ pub(crate) struct Handles {
     pub(crate) resets_cancel: bool,
     pub(crate) interloper: Option<Arc<Interloper>>,
     pub(crate) gate: Option<Arc<PauseGate>>,
-    /// The crew that its sub-agents become members of; its main controls are the handles above.
-    pub(crate) crew: Option<Arc<Crew>>,
+    /// The agent tree that its sub-agents become members of; its main controls are the handles above.
+    pub(crate) agent_controls: Option<Arc<AgentControls>>,
     pub(crate) model_choice: Option<Arc<ModelChoice>>,
     pub(crate) compaction_request: Arc<CompactionRequest>,
 }
@@ -87,7 +87,7 @@ impl Default for Handles {
             resets_cancel: true,
             interloper: None,
             gate: None,
-            crew: None,
+            agent_controls: None,
             model_choice: None,
             compaction_request: Arc::default(),
         }

@@ -11,8 +11,8 @@ use steersman_base::message::{AssistantMessage, Message, PlanNotice, UserAbout};
 use steersman_base::plan::{PlanNews, PlanNotified, summary};
 use steersman_base::steering::Framing;
 use steersman_core::approval::Mode;
-use steersman_core::frame::plan_news;
 use steersman_core::tool::PLAN_TOOL;
+use steersman_core::wrapper::plan_news;
 
 /// What the model is told when a plan is to be accepted first.
 const MODE_ON: &str = "The user wants to accept a plan before anything is changed (mode plan). Until then only reading \

@@ -8,7 +8,7 @@ use steersman_base::event::Event;
 use steersman_base::id::MessageId;
 use steersman_base::message::{Message, RuleNotice, UserAbout};
 use steersman_base::steering::{Framing, Rule, RuleNews, RuleScope, TextKind};
-use steersman_core::frame::{plain_rule_news, rule_news};
+use steersman_core::wrapper::{plain_rule_news, rule_news};
 
 /// Tells whether a message is the text that set this rule, not a notice of it.
 fn is_rule(message: &Message, id: &MessageId) -> bool {

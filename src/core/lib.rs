@@ -6,9 +6,9 @@
 
 pub mod approval;
 pub mod control;
-pub mod frame;
 pub mod listener;
 pub mod provider;
 pub mod sync;
 pub mod temporary;
 pub mod tool;
+pub mod wrapper;

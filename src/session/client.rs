@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use steersman_base::protocol::{Post, Request};
+use steersman_base::protocol::{Request, Update};
 use steersman_base::sync::lock;
 
 /// Called from other threads when there is something to take. It must not block.
@@ -42,10 +42,10 @@ pub trait Client: Send + Sync {
 
     /// Takes the replies to requests in their order, and behind them a snapshot of everything that changed since the last
     /// one, or that a request was about.
-    fn answers(&self) -> Vec<Post>;
+    fn answers(&self) -> Vec<Update>;
 
     /// Takes the events and notices, in order, and behind them what they cost.
-    fn events(&self) -> Vec<Post>;
+    fn events(&self) -> Vec<Update>;
 
     /// Sets what is called when there is something to take; at once when there is something already.
     fn on_wake(&self, wake: Wake);

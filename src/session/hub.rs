@@ -75,7 +75,7 @@ impl Hub {
     /// Keeps what the run says for clients that join later.
     pub fn open(&self) {
         let members = Arc::clone(&self.members);
-        self.handle.mailbox().tap(Arc::new(move |post| members.broadcast(post)));
+        self.handle.mailbox().tap(Arc::new(move |update| members.broadcast(update)));
     }
 
     /// Makes the client that the run was started with, a screen. It takes from the mailbox of the run itself, so the run does not

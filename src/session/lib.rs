@@ -1,8 +1,8 @@
-//! A run as its clients see it: requests are carried out on the host, and everything that happens comes back as posts.
+//! A run as its clients see it: requests are carried out on the host, and everything that happens comes back as updates.
 //!
 //! # Where things are
 //!
-//! - what a client knows of a run without a screen: `fold/mod.rs`, with its tests
+//! - what a client knows of a run without a screen: `model/mod.rs`, with its tests
 //! - the journal of a session: `journal/mod.rs`; tests: `journal/mod.rs`
 //! - the pending texts of all agents, as records tell them: `queue_log.rs`; tests: `tests/session/queue_log.rs`
 //! - a saved session as a document: `export/mod.rs`; tests: `tests/program/sessions/export.rs`
@@ -24,13 +24,13 @@ mod client;
 pub mod compare;
 mod drafts;
 pub mod export;
-pub mod fold;
 pub mod host;
 mod hub;
 pub mod import;
 pub mod journal;
 mod local;
 mod members;
+pub mod model;
 pub mod named_file;
 pub mod packed;
 mod past;
@@ -50,5 +50,5 @@ pub use hub::{Beginning, Hub, SCREEN};
 pub use local::LocalClient;
 pub use recorded::RecordedClient;
 pub use requests::Requests;
-pub use status::StatusFold;
+pub use status::StatusReducer;
 pub use steersman_tools::workspace::{Bounds, EntryKind, Walk};

@@ -10,7 +10,7 @@ use crate::host::Handle;
 use crate::hub::Hub;
 use crate::members::Member;
 use steersman_base::id::ClientId;
-use steersman_base::protocol::{Post, Reply, Request};
+use steersman_base::protocol::{Reply, Request, Update};
 use steersman_base::sync::lock;
 
 /// A client in the same process. It leaves the run when it is dropped.
@@ -57,7 +57,7 @@ impl Client for LocalClient {
         let takes_a_moment = request.takes_a_moment();
         let (hub, member) = (Arc::clone(&self.hub), Arc::clone(&self.member));
         let carry_out = move || {
-            hub.carry_out(&member, number, request, |reply| member.reply(reply.into_iter().map(Post::Reply)));
+            hub.carry_out(&member, number, request, |reply| member.reply(reply.into_iter().map(Update::Reply)));
         };
         if takes_a_moment {
             // Without a thread it takes that moment here.
@@ -72,11 +72,11 @@ impl Client for LocalClient {
         }
     }
 
-    fn answers(&self) -> Vec<Post> {
+    fn answers(&self) -> Vec<Update> {
         self.member.take_answers(self.hub.handle())
     }
 
-    fn events(&self) -> Vec<Post> {
+    fn events(&self) -> Vec<Update> {
         self.member.take_events(self.hub.handle())
     }
 

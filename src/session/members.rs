@@ -11,11 +11,11 @@ use crate::drafts::Drafts;
 use crate::host::{Handle, Mailbox};
 use crate::hub::is_screen;
 use crate::past::Past;
-use crate::status::StatusFold;
+use crate::status::StatusReducer;
 use steersman_base::event::{Event, Pending};
 use steersman_base::id::ClientId;
 use steersman_base::limits;
-use steersman_base::protocol::{BudgetStatus, Notice, Post, Unfinished};
+use steersman_base::protocol::{BudgetStatus, Notice, Unfinished, Update};
 use steersman_base::sync::lock;
 
 /// What is to be told to one client.
@@ -24,7 +24,7 @@ pub(super) struct Member {
     pub name: Option<ClientId>,
     /// The events and notices.
     pub mail: Arc<Mailbox>,
-    replies: Mutex<Vec<Post>>,
+    replies: Mutex<Vec<Update>>,
     queues_changed: AtomicBool,
     approvals_changed: AtomicBool,
     /// What was told of the budget last.
@@ -59,8 +59,8 @@ impl Member {
         self.wake.set(Some(wake));
     }
 
-    pub(super) fn reply(&self, posts: impl IntoIterator<Item = Post>) {
-        lock(&self.replies).extend(posts);
+    pub(super) fn reply(&self, updates: impl IntoIterator<Item = Update>) {
+        lock(&self.replies).extend(updates);
         self.wake(WakeReason::Answers);
     }
 
@@ -75,24 +75,24 @@ impl Member {
     }
 
     /// Takes the replies, and snapshots of what changed.
-    pub(super) fn take_answers(&self, handle: &Handle) -> Vec<Post> {
-        let mut posts = std::mem::take(&mut *lock(&self.replies));
+    pub(super) fn take_answers(&self, handle: &Handle) -> Vec<Update> {
+        let mut updates = std::mem::take(&mut *lock(&self.replies));
         if self.queues_changed.swap(false, Ordering::SeqCst) {
-            posts.push(Post::Queues { queues: handle.peek(), paused: handle.interloper().paused() });
+            updates.push(Update::Queues { queues: handle.peek(), paused: handle.interloper().paused() });
         }
         if self.approvals_changed.swap(false, Ordering::SeqCst) {
             let approvals = handle.approvals();
-            posts.push(Post::Approvals { mode: approvals.mode(), open: approvals.open() });
+            updates.push(Update::Approvals { mode: approvals.mode(), open: approvals.open() });
         }
-        posts.extend(self.budget(handle));
-        posts
+        updates.extend(self.budget(handle));
+        updates
     }
 
-    pub(super) fn take_events(&self, handle: &Handle) -> Vec<Post> {
-        let mut posts = self.mail.take();
+    pub(super) fn take_events(&self, handle: &Handle) -> Vec<Update> {
+        let mut updates = self.mail.take();
         self.backlog.store(0, Ordering::SeqCst);
-        posts.extend(self.budget(handle));
-        posts
+        updates.extend(self.budget(handle));
+        updates
     }
 
     /// Tells whether a person looks at it and can answer.
@@ -105,13 +105,13 @@ impl Member {
         self.is_lost.load(Ordering::SeqCst)
     }
 
-    fn budget(&self, handle: &Handle) -> Option<Post> {
+    fn budget(&self, handle: &Handle) -> Option<Update> {
         let status = handle.budget_status();
         let mut last_budget = lock(&self.last_budget);
-        (last_budget.replace(status) != Some(status)).then_some(Post::Budget(status))
+        (last_budget.replace(status) != Some(status)).then_some(Update::Budget(status))
     }
 
-    fn mail(&self, post: &Post, size: usize) {
+    fn mail(&self, update: &Update, size: usize) {
         if self.is_lost() {
             return;
         }
@@ -120,7 +120,7 @@ impl Member {
             self.mail.take();
             self.wake(WakeReason::Events);
         } else {
-            self.mail.push(post.clone());
+            self.mail.push(update.clone());
         }
     }
 }
@@ -129,15 +129,15 @@ impl Member {
 pub(super) struct Members {
     handle: Handle,
     list: Mutex<Vec<Weak<Member>>>,
-    /// The posts of the run, and what that means as a whole; taken before the list.
-    log: Mutex<PostLog>,
+    /// The updates of the run, and what that means as a whole; taken before the list.
+    log: Mutex<UpdateLog>,
     drafts: Arc<Drafts>,
 }
 
 #[derive(Default)]
-struct PostLog {
+struct UpdateLog {
     past: Past,
-    fold: StatusFold,
+    fold: StatusReducer,
     /// Whether the client that the run was started with is a screen.
     has_screen: bool,
     /// What an earlier process left, until somebody is asked about it.
@@ -178,49 +178,49 @@ impl Members {
     /// what an earlier process left, and the drafts of screens that are gone.
     pub(super) fn add_with_past(&self, member: &Arc<Member>) {
         let mut log = lock(&self.log);
-        log.past.all().into_iter().for_each(|post| member.mail.push(post));
+        log.past.all().into_iter().for_each(|update| member.mail.push(update));
         if let Some(name) = member.name.as_ref().filter(|name| is_screen(name)) {
             let mut left = log.unfinished.take().unwrap_or_default();
             let of_others = self.drafts.take_over(name, |client| self.find(client).is_none());
             self.drafts.give(Some(name.clone()), &left.drafts);
             left.drafts.extend(of_others);
             if left != Unfinished::default() {
-                member.mail.push(Post::Notice(Notice::Unfinished(left)));
+                member.mail.push(Update::Notice(Notice::Unfinished(left)));
             }
         }
         self.add(member);
     }
 
     /// Looks at what the run means as a whole.
-    pub(super) fn look<T>(&self, look: impl FnOnce(&StatusFold) -> T) -> T {
+    pub(super) fn look<T>(&self, look: impl FnOnce(&StatusReducer) -> T) -> T {
         look(&lock(&self.log).fold)
     }
 
-    /// Passes a post of the run on to everyone but the first client, who gets it from the mailbox itself.
-    pub(super) fn broadcast(&self, post: &Post) {
-        if let Post::Notice(Notice::Unfinished(left)) = post {
+    /// Passes an update of the run on to everyone but the first client, who gets it from the mailbox itself.
+    pub(super) fn broadcast(&self, update: &Update) {
+        if let Update::Notice(Notice::Unfinished(left)) = update {
             return self.leave(left);
         }
         {
             let mut log = lock(&self.log);
-            let size = log.past.push(post);
-            log.fold.apply(post);
+            let size = log.past.push(update);
+            log.fold.apply(update);
             for member in self.all().iter().filter(|member| member.name.is_some()) {
-                member.mail(post, size);
+                member.mail(update, size);
             }
         }
-        if let Post::Envelope(envelope) = post
+        if let Update::Envelope(envelope) = update
             && let Event::Returned { entries } = &envelope.event
         {
             self.keep_orphans(entries.clone());
-        } else if let Post::Notice(Notice::Returned(entries)) = post {
+        } else if let Update::Notice(Notice::Returned(entries)) = update {
             // No queue takes them any more: they are the first client's.
             let mut orphans: Vec<Pending> = entries.iter().filter(|entry| self.is_orphan(entry)).cloned().collect();
             for entry in &mut orphans {
                 entry.sender = None;
             }
             if let (false, Some(first)) = (orphans.is_empty(), self.find(None)) {
-                first.reply([Post::Notice(Notice::Returned(orphans))]);
+                first.reply([Update::Notice(Notice::Returned(orphans))]);
             }
         }
     }
@@ -235,7 +235,7 @@ impl Members {
         match self.all().iter().find(|member| member.is_screen()) {
             Some(screen) => {
                 self.drafts.give(screen.name.clone(), &left.drafts);
-                screen.mail(&Post::Notice(Notice::Unfinished(left.clone())), 0);
+                screen.mail(&Update::Notice(Notice::Unfinished(left.clone())), 0);
             }
             None => log.unfinished = Some(left.clone()),
         }
@@ -258,7 +258,7 @@ impl Members {
             let is_its = |entry: &Pending| entry.sender == member.name;
             let its: Vec<Pending> = others.iter().filter(|entry| is_its(entry)).cloned().collect();
             if !its.is_empty() {
-                member.reply([Post::Notice(Notice::Returned(its))]);
+                member.reply([Update::Notice(Notice::Returned(its))]);
             }
             let gone = own.iter().filter(|_| member.name.as_ref() != by);
             let gone = gone.chain(others.iter().filter(|entry| !is_its(entry))).cloned();
@@ -299,6 +299,6 @@ impl Members {
 fn notify_withdrawn(member: &Member, by: Option<&ClientId>, entries: Vec<Pending>) {
     if !entries.is_empty() {
         member.queues();
-        member.reply([Post::Notice(Notice::Withdrawn { by: by.cloned(), entries })]);
+        member.reply([Update::Notice(Notice::Withdrawn { by: by.cloned(), entries })]);
     }
 }

@@ -9,64 +9,64 @@ use std::io;
 use crate::packed::Packed;
 use steersman_base::event::{Envelope, Event};
 use steersman_base::limits;
-use steersman_base::protocol::{Notice, Post};
+use steersman_base::protocol::{Notice, Update};
 
-/// Posts that are packed together.
+/// Updates that are packed together.
 const PAGE: usize = 256;
 
 /// The past of a run.
 #[derive(Debug, Default)]
 pub(super) struct Past {
-    /// The older posts.
+    /// The older updates.
     pages: VecDeque<Page>,
-    /// The posts behind them, in their written form, and how many they are.
+    /// The updates behind them, in their written form, and how many they are.
     written: Vec<u8>,
-    posts: usize,
-    /// The bytes of all posts.
+    updates: usize,
+    /// The bytes of all updates.
     bytes: usize,
-    /// Posts that found no room any more.
+    /// Updates that found no room any more.
     dropped: usize,
     /// The pieces of what is not whole yet, merged.
     pieces: Vec<Envelope>,
 }
 
-/// Some posts in order.
+/// Some updates in order.
 #[derive(Debug)]
 struct Page {
     packed: Packed,
-    posts: usize,
+    updates: usize,
     bytes: usize,
 }
 
 impl Past {
-    /// Takes a post that the run made; returns its size in its written form, bytes.
-    pub(super) fn push(&mut self, post: &Post) -> usize {
-        if let Post::Envelope(envelope) = post {
-            if post.piece_bytes() > 0 {
+    /// Takes an update that the run made; returns its size in its written form, bytes.
+    pub(super) fn push(&mut self, update: &Update) -> usize {
+        if let Update::Envelope(envelope) = update {
+            if update.piece_bytes() > 0 {
                 self.add_piece(envelope);
-                return size(post);
+                return size(update);
             }
             self.pieces.retain(|piece| !is_replaced(piece, envelope));
         }
         let before = self.written.len();
-        if serde_json::to_writer(&mut self.written, post).is_err() {
+        if serde_json::to_writer(&mut self.written, update).is_err() {
             // It has no written form.
             self.written.truncate(before);
             self.dropped += 1;
         } else {
-            self.posts += 1;
+            self.updates += 1;
         }
         let size = self.written.len() - before;
         self.bytes += size;
-        if self.posts >= PAGE || self.written.len() >= limits::KEPT_PAST / PAGE {
-            let (posts, bytes) = (std::mem::take(&mut self.posts), self.written.len());
-            self.pages.push_back(Page { packed: Packed::of_written(&self.written), posts, bytes });
+        if self.updates >= PAGE || self.written.len() >= limits::KEPT_PAST / PAGE {
+            let (updates, bytes) = (std::mem::take(&mut self.updates), self.written.len());
+            self.pages.push_back(Page { packed: Packed::of_written(&self.written), updates, bytes });
             self.written.clear();
             while self.bytes > limits::KEPT_PAST
                 && let Some(page) = self.pages.pop_front()
             {
                 self.bytes -= page.bytes;
-                self.dropped += page.posts;
+                self.dropped += page.updates;
             }
         }
         size
@@ -79,20 +79,20 @@ impl Past {
     }
 
     /// Returns everything, in order.
-    pub(super) fn all(&self) -> Vec<Post> {
+    pub(super) fn all(&self) -> Vec<Update> {
         let note = (self.dropped > 0).then(|| {
-            Post::Notice(Notice::Info(format!("the first {} events of this session are not shown", self.dropped)))
+            Update::Notice(Notice::Info(format!("the first {} events of this session are not shown", self.dropped)))
         });
-        let pages = self.pages.iter().flat_map(|page| page.packed.written_values::<Post>());
-        let recent = serde_json::Deserializer::from_slice(&self.written).into_iter::<Post>().map_while(Result::ok);
-        let mut posts: Vec<Post> = note.into_iter().chain(pages).chain(recent).collect();
+        let pages = self.pages.iter().flat_map(|page| page.packed.written_values::<Update>());
+        let recent = serde_json::Deserializer::from_slice(&self.written).into_iter::<Update>().map_while(Result::ok);
+        let mut updates: Vec<Update> = note.into_iter().chain(pages).chain(recent).collect();
         for piece in &self.pieces {
             // What came behind it says what its agent does.
-            let is_later = |post: &Post| matches!(post, Post::Envelope(envelope) if envelope.seq > piece.seq);
-            let place = posts.iter().position(is_later).unwrap_or(posts.len());
-            posts.insert(place, Post::Envelope(piece.clone()));
+            let is_later = |update: &Update| matches!(update, Update::Envelope(envelope) if envelope.seq > piece.seq);
+            let place = updates.iter().position(is_later).unwrap_or(updates.len());
+            updates.insert(place, Update::Envelope(piece.clone()));
         }
-        posts
+        updates
     }
 }
 
@@ -112,8 +112,8 @@ fn is_replaced(piece: &Envelope, by: &Envelope) -> bool {
     }
 }
 
-/// Returns the size of a post in its wire form, bytes.
-fn size(post: &Post) -> usize {
+/// Returns the size of an update in its wire form, bytes.
+fn size(update: &Update) -> usize {
     struct Count(usize);
     impl io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -126,7 +126,7 @@ fn size(post: &Post) -> usize {
         }
     }
     let mut count = Count(0);
-    let _ = serde_json::to_writer(&mut count, post);
+    let _ = serde_json::to_writer(&mut count, update);
     count.0
 }
 
@@ -135,9 +135,9 @@ mod tests {
     use super::*;
     use steersman_base::id::AgentId;
 
-    fn post(number: u64, event: Event) -> Post {
+    fn update(number: u64, event: Event) -> Update {
         let at = jiff::Timestamp::UNIX_EPOCH;
-        Post::Envelope(Envelope { seq: number, at, agent: AgentId::main(), parent: None, event })
+        Update::Envelope(Envelope { seq: number, at, agent: AgentId::main(), parent: None, event })
     }
 
     #[test]
@@ -145,11 +145,11 @@ mod tests {
         let mut past = Past::default();
         let mut said = Vec::new();
         for number in 1..=700 {
-            let post = post(number, Event::Notice { text: format!("number {number}") });
-            past.push(&post);
-            said.push(post);
+            let update = update(number, Event::Notice { text: format!("number {number}") });
+            past.push(&update);
+            said.push(update);
         }
-        let piece = post(701, Event::AssistantDelta { text: "half".to_owned() });
+        let piece = update(701, Event::AssistantDelta { text: "half".to_owned() });
         past.push(&piece);
         assert!(past.pages.len() >= 2);
         assert_eq!(past.all(), [said, vec![piece]].concat());
@@ -160,14 +160,14 @@ mod tests {
         let mut past = Past::default();
         let large = "x".repeat(1 << 20);
         for number in 1..=100 {
-            let post = post(number, Event::Notice { text: large.clone() });
-            past.push(&post);
+            let update = update(number, Event::Notice { text: large.clone() });
+            past.push(&update);
         }
         let all = past.all();
         assert!(past.bytes <= limits::KEPT_PAST);
         let first = format!("the first {} events of this session are not shown", 101 - all.len());
-        assert_eq!(all.first(), Some(&Post::Notice(Notice::Info(first))));
-        assert!(matches!(all.last(), Some(Post::Envelope(envelope)) if envelope.seq == 100));
+        assert_eq!(all.first(), Some(&Update::Notice(Notice::Info(first))));
+        assert!(matches!(all.last(), Some(Update::Envelope(envelope)) if envelope.seq == 100));
         assert!(all.len() > 50, "{}", all.len());
     }
 }

@@ -7,19 +7,19 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 
 use crate::client::{Client, Wake, WakeReason, Wakeable};
-use crate::host::{Earlier, Resumed};
+use crate::host::{ResumeSource, Resumed};
 use steersman_base::error::{Refused, StartError};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::plan::PlanRefused;
-use steersman_base::protocol::{Accepted, Notice, Post, QueueOutcome, Reply, Request};
+use steersman_base::protocol::{Accepted, Notice, QueueOutcome, Reply, Request, Update};
 use steersman_base::sync::lock;
 
 /// A client of what was recorded.
 pub struct RecordedClient {
     /// What was not shown yet.
-    recorded: Mutex<Option<Box<dyn Earlier>>>,
-    answers: Mutex<Vec<Post>>,
+    recorded: Mutex<Option<Box<dyn ResumeSource>>>,
+    answers: Mutex<Vec<Update>>,
     wake: Wakeable,
     /// Why nothing can be sent.
     why: String,
@@ -27,19 +27,19 @@ pub struct RecordedClient {
 
 impl RecordedClient {
     /// Shows what was recorded; `why` says who writes the session now.
-    pub fn new(recorded: Box<dyn Earlier>, why: String) -> Self {
+    pub fn new(recorded: Box<dyn ResumeSource>, why: String) -> Self {
         Self { recorded: Mutex::new(Some(recorded)), answers: Mutex::default(), wake: Wakeable::default(), why }
     }
 
     /// Ends what was recorded: it says why nothing can be sent, and shows what waits.
-    fn end_events(&self, recorded: Box<dyn Earlier>, why: String) -> Vec<Post> {
+    fn end_events(&self, recorded: Box<dyn ResumeSource>, why: String) -> Vec<Update> {
         let Resumed { notes, unfinished, .. } = recorded.resumed();
         let pending = unfinished.pending;
         let queues = if pending.is_empty() { Vec::new() } else { vec![(AgentId::main(), pending)] };
-        lock(&self.answers).push(Post::Queues { queues, paused: true });
+        lock(&self.answers).push(Update::Queues { queues, paused: true });
         self.wake.wake(WakeReason::Answers);
-        let notes = notes.into_iter().map(|note| Post::Notice(Notice::Info(note)));
-        notes.chain([Post::Notice(Notice::BuildFailed(StartError::Failed(why)))]).collect()
+        let notes = notes.into_iter().map(|note| Update::Notice(Notice::Info(note)));
+        notes.chain([Update::Notice(Notice::BuildFailed(StartError::Failed(why)))]).collect()
     }
 
     fn refuse(&self, request: Request) -> Option<Reply> {
@@ -51,8 +51,8 @@ impl RecordedClient {
             Request::ChangeRule { id, change } => Reply::RuleChanged { id, change, accepted: Accepted::No },
             Request::EditPlan { agent, edit } => Reply::PlanEdited { agent, edit, outcome: Err(PlanRefused::NotReady) },
             Request::Stop | Request::Reset => Reply::Stopped(Vec::new()),
-            Request::Queue { agent, id, act } => {
-                Reply::Queue { agent, id, act, outcome: QueueOutcome::Refused(Refused::NotBuilt) }
+            Request::Queue { agent, id, operation } => {
+                Reply::Queue { agent, id, operation, outcome: QueueOutcome::Refused(Refused::NotBuilt) }
             }
             Request::Pause { agent, state } => Reply::Pause { agent, state, accepted: Accepted::No },
             Request::Decide { agent, decision, .. } => Reply::Decided { agent, decision, accepted: Accepted::No },
@@ -80,7 +80,7 @@ impl RecordedClient {
             | Request::CloseTask
             | Request::Resume
             | Request::NeverAskIfTrue => {
-                lock(&self.answers).push(Post::Notice(Notice::Info(why)));
+                lock(&self.answers).push(Update::Notice(Notice::Info(why)));
                 return None;
             }
             Request::ReadImage { digest } => Reply::Image { digest, image: None },
@@ -91,33 +91,33 @@ impl RecordedClient {
 
 impl Client for RecordedClient {
     fn send(&self, request: Request) {
-        let reply = self.refuse(request).map(Post::Reply);
+        let reply = self.refuse(request).map(Update::Reply);
         lock(&self.answers).extend(reply);
         self.wake.wake(WakeReason::Answers);
     }
 
-    fn answers(&self) -> Vec<Post> {
+    fn answers(&self) -> Vec<Update> {
         mem::take(&mut *lock(&self.answers))
     }
 
-    fn events(&self) -> Vec<Post> {
-        let mut posts = Vec::new();
+    fn events(&self) -> Vec<Update> {
+        let mut updates = Vec::new();
         let mut held = lock(&self.recorded);
         while let Some(mut recorded) = held.take() {
             match recorded.events() {
-                Ok(events) if events.is_empty() => posts.extend(self.end_events(recorded, self.why.clone())),
+                Ok(events) if events.is_empty() => updates.extend(self.end_events(recorded, self.why.clone())),
                 Ok(events) => {
-                    posts.extend(events.into_iter().map(Post::Envelope));
+                    updates.extend(events.into_iter().map(Update::Envelope));
                     *held = Some(recorded);
-                    if posts.len() >= limits::RESUME_EVENTS {
+                    if updates.len() >= limits::RESUME_EVENTS {
                         self.wake.wake(WakeReason::Events);
                         break;
                     }
                 }
-                Err(error) => posts.extend(self.end_events(recorded, format!("cannot read the session: {error}"))),
+                Err(error) => updates.extend(self.end_events(recorded, format!("cannot read the session: {error}"))),
             }
         }
-        posts
+        updates
     }
 
     fn on_wake(&self, wake: Wake) {

@@ -13,8 +13,8 @@ use steersman_base::event::{Pending, TakenBack, UserText};
 use steersman_base::fault;
 use steersman_base::id::{AgentId, CallId, MessageId};
 use steersman_base::protocol::{
-    Accepted, ClientId, ContextAct, Decision, Notice, Numbered, PauseState, QueueAct, QueueOutcome, Reply, Request,
-    TriggerChange, Withdrawn,
+    Accepted, ClientId, ContextOperation, Decision, Notice, Numbered, PauseState, QueueOperation, QueueOutcome, Reply,
+    Request, TriggerChange, Withdrawn,
 };
 use steersman_base::steering::RuleScope;
 use steersman_base::sync::lock;
@@ -108,10 +108,10 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
         }
         Request::Stop => stopped(handle, handle.stop()),
         Request::Reset => stopped(handle, handle.request(Command::Reset)),
-        Request::Queue { agent, id, act } => {
-            let outcome = change(handle, &agent, &id, &act);
-            keep_change(handle, &act, &outcome);
-            Reply::Queue { agent, id, act, outcome }
+        Request::Queue { agent, id, operation } => {
+            let outcome = change(handle, &agent, &id, &operation);
+            keep_change(handle, &operation, &outcome);
+            Reply::Queue { agent, id, operation, outcome }
         }
         Request::NeverAskIfTrue => {
             handle.never_ask_if_true();
@@ -143,7 +143,7 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
         }
         Request::SetMode { choice } => answers::set_mode(handle, choice),
         Request::ListChanges => Reply::Changes(handle.compare_changes()),
-        Request::Context { act } => context(handle, act),
+        Request::Context { operation } => context(handle, operation),
         Request::PreviewUndo { scope } => {
             let files = handle.undo_preview(&scope);
             Reply::UndoPreview { scope, files }
@@ -181,10 +181,10 @@ fn carry_out(handle: &Handle, unsent: &Drafts, request: Request, sender: Option<
 }
 
 /// Keeps which text left its queue by a change, and why.
-fn keep_change(handle: &Handle, act: &QueueAct, outcome: &QueueOutcome) {
+fn keep_change(handle: &Handle, operation: &QueueOperation, outcome: &QueueOutcome) {
     match outcome {
         QueueOutcome::Withdrawn(entry) => {
-            let is_deleted = matches!(act, QueueAct::Withdraw { to: Withdrawn::Removed, .. });
+            let is_deleted = matches!(operation, QueueOperation::Withdraw { to: Withdrawn::Removed, .. });
             let why = if is_deleted { TakenBack::Removed } else { TakenBack::ToMessage };
             handle.keep_taken_back(vec![entry.id.clone()], why);
         }
@@ -195,12 +195,12 @@ fn keep_change(handle: &Handle, act: &QueueAct, outcome: &QueueOutcome) {
     }
 }
 
-/// Tells what fills the context windows, once a wish about a part is noted.
-fn context(handle: &Handle, act: ContextAct) -> Reply {
-    let refused = match act {
-        ContextAct::List => None,
-        ContextAct::Wish { agent, item, wish } => {
-            let is_noted = handle.context().wish(&agent, &item, wish);
+/// Tells what fills the context windows, once a request about a part is noted.
+fn context(handle: &Handle, operation: ContextOperation) -> Reply {
+    let refused = match operation {
+        ContextOperation::List => None,
+        ContextOperation::Request { agent, item, request } => {
+            let is_noted = handle.context().request(&agent, &item, request);
             (!is_noted).then(|| "that is not in the conversation any more".to_owned())
         }
     };
@@ -236,21 +236,21 @@ fn decide(handle: &Handle, agent: AgentId, call: Option<&CallId>, decision: Deci
 }
 
 /// Changes one pending entry.
-fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> QueueOutcome {
-    let Some(controls) = handle.crew().get(agent) else { return QueueOutcome::Ended };
+fn change(handle: &Handle, agent: &AgentId, id: &MessageId, operation: &QueueOperation) -> QueueOutcome {
+    let Some(controls) = handle.agent_controls().get(agent) else { return QueueOutcome::Ended };
     let queue = &controls.interloper;
     let was_there = |there| if there { QueueOutcome::Done } else { QueueOutcome::Gone };
     let accepted = |answer: Result<bool, Refused>| answer.map_or_else(QueueOutcome::Refused, was_there);
-    if new_delivery(act).is_some_and(|delivery| !handle.takes(agent, delivery)) {
+    if new_delivery(operation).is_some_and(|delivery| !handle.takes(agent, delivery)) {
         return QueueOutcome::Refused(Refused::OneTurn);
     }
-    let outcome = match act {
-        QueueAct::Hold { .. } => was_there(queue.hold(id)),
-        QueueAct::Release => was_there(queue.release(id)),
-        QueueAct::Commit { text, delivery: None, kind: None, trigger: None, images: None } => {
+    let outcome = match operation {
+        QueueOperation::Hold { .. } => was_there(queue.hold(id)),
+        QueueOperation::Release => was_there(queue.release(id)),
+        QueueOperation::Commit { text, delivery: None, kind: None, trigger: None, images: None } => {
             accepted(queue.commit(id, text))
         }
-        QueueAct::Commit { text, delivery, kind, trigger, images } => match queue.replace(id, text) {
+        QueueOperation::Commit { text, delivery, kind, trigger, images } => match queue.replace(id, text) {
             // It is held until the text is put in, so it is taken neither half changed nor with the old delivery.
             Ok(true) => {
                 if let Some(kind) = kind {
@@ -275,9 +275,9 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
             }
             answer => accepted(answer),
         },
-        QueueAct::SetKind { kind, scope } => was_there(queue.set_kind(id, *kind, *scope)),
-        QueueAct::Withdraw { .. } => queue.withdraw(id).map_or(QueueOutcome::Gone, QueueOutcome::Withdrawn),
-        QueueAct::Restore { entry, before } => {
+        QueueOperation::SetKind { kind, scope } => was_there(queue.set_kind(id, *kind, *scope)),
+        QueueOperation::Withdraw { .. } => queue.withdraw(id).map_or(QueueOutcome::Gone, QueueOutcome::Withdrawn),
+        QueueOperation::Restore { entry, before } => {
             handle.keep_restored(agent, entry);
             if queue.restore_behind((**entry).clone(), before) {
                 QueueOutcome::Done
@@ -286,15 +286,15 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
                 QueueOutcome::Ended
             }
         }
-        QueueAct::Move { shift } => was_there(queue.shift(id, *shift)),
-        QueueAct::Deliver { delivery } => was_there(queue.set_delivery(id, *delivery)),
-        QueueAct::Merge => match queue.merge(id) {
+        QueueOperation::Move { shift } => was_there(queue.shift(id, *shift)),
+        QueueOperation::Deliver { delivery } => was_there(queue.set_delivery(id, *delivery)),
+        QueueOperation::Merge => match queue.merge(id) {
             Ok(Some((first, second))) => QueueOutcome::Merged(first, Box::new(second)),
             Ok(None) => QueueOutcome::Gone,
             Err(refused) => QueueOutcome::Refused(refused),
         },
         // The first gets its own words before the second comes back, so the second is never in both.
-        QueueAct::Split { first, second } => match queue.replace_by(id, first) {
+        QueueOperation::Split { first, second } => match queue.replace_by(id, first) {
             Ok(true) => {
                 handle.keep_restored(agent, second);
                 if queue.restore_behind(second.as_ref().clone(), std::slice::from_ref(id)) {
@@ -305,9 +305,9 @@ fn change(handle: &Handle, agent: &AgentId, id: &MessageId, act: &QueueAct) -> Q
             }
             answer => accepted(answer),
         },
-        QueueAct::Confirm => was_there(queue.confirm(id)),
+        QueueOperation::Confirm => was_there(queue.confirm(id)),
     };
-    // The agent ended between the look at the crew and the act: what was pending comes back, it was not delivered.
+    // The agent ended between the look at the controls and the operation: what was pending comes back, it was not delivered.
     if outcome == QueueOutcome::Gone && queue.is_closed() { QueueOutcome::Ended } else { outcome }
 }
 
@@ -317,18 +317,18 @@ fn stopped(handle: &Handle, entries: Vec<Pending>) -> Reply {
     Reply::Stopped(entries)
 }
 
-fn new_delivery(act: &QueueAct) -> Option<steersman_base::event::Delivery> {
-    match act {
-        QueueAct::Deliver { delivery } => Some(*delivery),
-        QueueAct::Commit { delivery, .. } => *delivery,
-        QueueAct::Hold { .. }
-        | QueueAct::Release
-        | QueueAct::Withdraw { .. }
-        | QueueAct::Restore { .. }
-        | QueueAct::Move { .. }
-        | QueueAct::SetKind { .. }
-        | QueueAct::Merge
-        | QueueAct::Split { .. }
-        | QueueAct::Confirm => None,
+fn new_delivery(operation: &QueueOperation) -> Option<steersman_base::event::Delivery> {
+    match operation {
+        QueueOperation::Deliver { delivery } => Some(*delivery),
+        QueueOperation::Commit { delivery, .. } => *delivery,
+        QueueOperation::Hold { .. }
+        | QueueOperation::Release
+        | QueueOperation::Withdraw { .. }
+        | QueueOperation::Restore { .. }
+        | QueueOperation::Move { .. }
+        | QueueOperation::SetKind { .. }
+        | QueueOperation::Merge
+        | QueueOperation::Split { .. }
+        | QueueOperation::Confirm => None,
     }
 }

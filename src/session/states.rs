@@ -4,15 +4,15 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::fold::{ReceiptMark, RunState, receipt_words};
 use crate::journal::Record;
+use crate::model::{ReceiptMark, RunState, receipt_text};
 use crate::past::Past;
 use crate::replay::moments;
-use crate::status::StatusFold;
+use crate::status::StatusReducer;
 use steersman_base::details::CommandEnd;
 use steersman_base::event::{Envelope, Event, Pending, TakenBack};
 use steersman_base::id::AgentId;
-use steersman_base::protocol::{BudgetStatus, Notice, PauseState, Post, ServerStatus, SessionActivity};
+use steersman_base::protocol::{BudgetStatus, Notice, PauseState, ServerStatus, SessionActivity, Update};
 
 const CHILD: &str = "file_miner 0";
 
@@ -132,25 +132,25 @@ const WAYS: [&str; 3] = ["live", "later", "replayed"];
 
 fn told(way: &str, events: &[Value]) -> RunState {
     let envelopes = envelopes(events);
-    let posts: Vec<Post> = match way {
-        "live" => envelopes.into_iter().map(Post::Envelope).collect(),
+    let updates: Vec<Update> = match way {
+        "live" => envelopes.into_iter().map(Update::Envelope).collect(),
         "later" => {
             let mut past = Past::default();
-            envelopes.into_iter().map(Post::Envelope).for_each(|post| _ = past.push(&post));
+            envelopes.into_iter().map(Update::Envelope).for_each(|update| _ = past.push(&update));
             past.all()
         }
-        _ => moments(envelopes.into_iter().map(Record::Event)).map(|moment| moment.post).collect(),
+        _ => moments(envelopes.into_iter().map(Record::Event)).map(|moment| moment.update).collect(),
     };
     let mut run = RunState::default();
-    for post in &posts {
-        take(&mut run, post);
+    for update in &updates {
+        take(&mut run, update);
     }
     run
 }
 
-fn take(run: &mut RunState, post: &Post) {
-    run.post(post, Timestamp::UNIX_EPOCH);
-    if let Post::Envelope(envelope) = post {
+fn take(run: &mut RunState, update: &Update) {
+    run.apply_update(update, Timestamp::UNIX_EPOCH);
+    if let Update::Envelope(envelope) = update {
         run.apply(envelope);
     }
 }
@@ -194,11 +194,11 @@ fn nothing_is_shown_behind_the_end_of_a_turn_whatever_still_trickles_in() {
         for way in WAYS {
             assert_eq!(shown(&told(way, &events)), Vec::<String>::new(), "{way}: {state}");
         }
-        let mut fold = StatusFold::default();
-        fold.apply(&Post::Notice(Notice::Ready));
+        let mut fold = StatusReducer::default();
+        fold.apply(&Update::Notice(Notice::Ready));
         let finished = json!({"type": "agent_finished", "child": CHILD, "outcome": "cancelled", "message": null});
         for envelope in envelopes(&[events, vec![finished]].concat()) {
-            fold.apply(&Post::Envelope(envelope));
+            fold.apply(&Update::Envelope(envelope));
         }
         let status = fold.status(Vec::new(), false, &[], BudgetStatus::default(), Vec::new());
         assert_eq!(status.state, SessionActivity::Idle, "{state}: {:?}", status.agents);
@@ -209,9 +209,9 @@ fn nothing_is_shown_behind_the_end_of_a_turn_whatever_still_trickles_in() {
 #[test]
 fn the_status_names_the_call_that_runs_and_no_other() {
     let doing = |events: &[Value]| {
-        let mut fold = StatusFold::default();
+        let mut fold = StatusReducer::default();
         for envelope in envelopes(events) {
-            fold.apply(&Post::Envelope(envelope));
+            fold.apply(&Update::Envelope(envelope));
         }
         let status = fold.status(Vec::new(), false, &[], BudgetStatus::default(), Vec::new());
         status.agents[0].doing.clone()
@@ -224,7 +224,7 @@ fn the_status_names_the_call_that_runs_and_no_other() {
 
 #[test]
 fn a_pause_that_another_client_ends_is_over_for_each() {
-    let pause = |agent: Option<&str>, state| Post::Notice(Notice::Pause { agent: agent.map(AgentId::new), state });
+    let pause = |agent: Option<&str>, state| Update::Notice(Notice::Pause { agent: agent.map(AgentId::new), state });
     let main = AgentId::main();
     let mut run = RunState::default();
     take(&mut run, &pause(None, PauseState::Paused));
@@ -270,21 +270,21 @@ fn records(to: &AgentId, lines: &[Line]) -> Vec<Record> {
 /// Returns what is shown of texts on their way.
 fn texts(run: &RunState) -> Vec<String> {
     let pending = run.pending.entries().iter().map(|entry| format!("{}: {:?}", entry.message.id, entry.stage));
-    let receipts = run.receipts.list().iter().map(|receipt| (receipt.id.clone(), receipt_words(receipt)));
+    let receipts = run.receipts.list().iter().map(|receipt| (receipt.id.clone(), receipt_text(receipt)));
     let waiting = receipts.filter(|(_, words)| words.mark == ReceiptMark::Waiting);
     pending.chain(waiting.map(|(id, words)| format!("{id}: {}", words.line()))).collect()
 }
 
 /// Tells a client of a journal; returns what it ever showed of texts, and what it shows at last.
 fn told_of_texts(way: &str, records: Vec<Record>) -> (Vec<String>, Vec<String>) {
-    let posts: Vec<Post> = moments(records).map(|moment| moment.post).collect();
+    let updates: Vec<Update> = moments(records).map(|moment| moment.update).collect();
     let mut past = Past::default();
-    for post in &posts {
-        past.push(post);
+    for update in &updates {
+        past.push(update);
     }
     let (mut run, mut ever) = (RunState::default(), Vec::new());
-    for post in if way == "later" { past.all() } else { posts } {
-        take(&mut run, &post);
+    for update in if way == "later" { past.all() } else { updates } {
+        take(&mut run, &update);
         ever.extend(texts(&run));
     }
     (ever, texts(&run))
@@ -353,18 +353,18 @@ fn how_servers_stand_is_what_was_told_last_also_to_a_client_that_comes_later() {
                 "notes": []})
         });
         let servers: Vec<ServerStatus> = serde_json::from_value(servers.collect()).unwrap_or_default();
-        Post::Notice(Notice::Servers(servers))
+        Update::Notice(Notice::Servers(servers))
     };
     let steps =
         [&["configured", "known"][..], &["started", "used"], &["failed", "used"], &["used", "known"], &["known"], &[]];
     let (mut past, mut live) = (Past::default(), RunState::default());
     for states in steps {
-        let post = told(states);
-        past.push(&post);
-        take(&mut live, &post);
+        let update = told(states);
+        past.push(&update);
+        take(&mut live, &update);
         let mut late = RunState::default();
-        for post in &past.all() {
-            take(&mut late, post);
+        for update in &past.all() {
+            take(&mut late, update);
         }
         for run in [&live, &late] {
             let shown: Vec<&str> = run.servers.iter().map(|server| server.state.name()).collect();

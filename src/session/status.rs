@@ -1,22 +1,22 @@
 //! What the run's state means to somebody who asks how it stands.
 //!
 //! The agents are those of every other client ([`Agents`]); here they get the words of `steersman status`. Reduced while the
-//! run goes on, so that an answer needs no look at the past. Pure: posts in, a status out.
+//! run goes on, so that an answer needs no look at the past. Pure: updates in, a status out.
 
 use jiff::Timestamp;
 
-use crate::fold::RuleList;
-use crate::fold::agents::{Activity, AgentNode, Agents};
+use crate::model::RuleList;
+use crate::model::agents::{Activity, AgentNode, Agents};
 use steersman_base::event::{Event, Pending, UserText};
 use steersman_base::id::{AgentId, ClientId};
 use steersman_base::protocol::{
-    AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, Post, SessionActivity,
-    SessionStatus, WaitingFor, WaitingStatus,
+    AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, SessionActivity, SessionStatus,
+    Update, WaitingFor, WaitingStatus,
 };
 
 /// A run as it stands.
 #[derive(Debug, Default)]
-pub struct StatusFold {
+pub struct StatusReducer {
     title: String,
     directory: String,
     is_built: bool,
@@ -27,12 +27,12 @@ pub struct StatusFold {
     at: Timestamp,
 }
 
-impl StatusFold {
-    /// Takes a post.
-    pub fn apply(&mut self, post: &Post) {
-        self.agents.post(post, self.at);
-        match post {
-            Post::Envelope(envelope) => {
+impl StatusReducer {
+    /// Takes an update.
+    pub fn apply(&mut self, update: &Update) {
+        self.agents.apply_update(update, self.at);
+        match update {
+            Update::Envelope(envelope) => {
                 self.at = envelope.at;
                 self.agents.apply(envelope);
                 self.rules.apply(&envelope.event);
@@ -44,9 +44,13 @@ impl StatusFold {
                     _ => {}
                 }
             }
-            Post::Notice(Notice::Ready) => self.is_built = true,
-            Post::Notice(Notice::BuildFailed(_)) => self.is_broken = true,
-            Post::Notice(_) | Post::Reply(_) | Post::Queues { .. } | Post::Approvals { .. } | Post::Budget(_) => {}
+            Update::Notice(Notice::Ready) => self.is_built = true,
+            Update::Notice(Notice::BuildFailed(_)) => self.is_broken = true,
+            Update::Notice(_)
+            | Update::Reply(_)
+            | Update::Queues { .. }
+            | Update::Approvals { .. }
+            | Update::Budget(_) => {}
         }
     }
 
@@ -166,10 +170,10 @@ mod tests {
 
     /// Returns how the main agent stands after these events.
     fn main_after(events: impl IntoIterator<Item = Event>) -> (AgentState, String) {
-        let mut fold = StatusFold::default();
+        let mut fold = StatusReducer::default();
         for (seq, event) in (1..).zip(events) {
             let at = jiff::Timestamp::UNIX_EPOCH;
-            fold.apply(&Post::Envelope(Envelope { seq, at, agent: AgentId::main(), parent: None, event }));
+            fold.apply(&Update::Envelope(Envelope { seq, at, agent: AgentId::main(), parent: None, event }));
         }
         let status = fold.status(Vec::new(), false, &[], BudgetStatus::default(), Vec::new());
         let main = status.agents.into_iter().next().expect("the main agent");

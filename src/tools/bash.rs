@@ -28,7 +28,7 @@ use steersman_base::id::JobId;
 use steersman_base::limits;
 use steersman_base::message::Arguments;
 use steersman_base::text::is_blank;
-use steersman_core::approval::{Approvals, Asker, CommandAct, only_reads, outside_arguments};
+use steersman_core::approval::{Approvals, Asker, CommandOperation, only_reads, outside_arguments};
 use steersman_core::tool::outputs::Outputs;
 use steersman_core::tool::{
     Args, BackgroundJobs, Concurrency, OnCancel, Parameters, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec,
@@ -95,7 +95,7 @@ impl BashTool {
     }
 
     /// Reads what is to be run.
-    fn act(&self, args: &Args) -> Result<CommandAct, ToolError> {
+    fn act(&self, args: &Args) -> Result<CommandOperation, ToolError> {
         let timeout = match (args.bool("background"), args.has("timeout")) {
             (false, _) => args.seconds("timeout", limits::COMMAND_TIME, limits::COMMAND_MOST_TIME)?,
             (true, false) => limits::BACKGROUND_MOST_TIME,
@@ -111,33 +111,41 @@ impl BashTool {
         if outside {
             outside_arguments(&command).map_err(ToolError::failed)?;
         }
-        Ok(CommandAct { command, cwd: self.workspace.root().to_owned(), timeout, outside })
+        Ok(CommandOperation { command, cwd: self.workspace.root().to_owned(), timeout, outside })
     }
 
-    fn job(&self, act: &CommandAct) -> Job {
+    fn job(&self, operation: &CommandOperation) -> Job {
         let mut confinement = self.confinement.clone();
         confinement.readable.extend(self.outputs.path().map(Path::to_owned));
         confinement.writable.push(self.workspace.root().to_owned());
         Job {
-            argv: ["bash", "-c", &act.command].map(Into::into).to_vec(),
-            cwd: act.cwd.clone(),
+            argv: ["bash", "-c", &operation.command].map(Into::into).to_vec(),
+            cwd: operation.cwd.clone(),
             environment: Vec::new(),
             confinement,
         }
     }
 
-    async fn run(&self, act: &CommandAct, notify: Notify, context: &ToolContext) -> Result<String, ToolError> {
+    async fn run(
+        &self,
+        operation: &CommandOperation,
+        notify: Notify,
+        context: &ToolContext,
+    ) -> Result<String, ToolError> {
         let failed = |error: io::Error| ToolError::failed(format!("the command cannot be started: {error}"));
         let jobs = jobs_of(context);
-        if act.is_in_background() {
+        if operation.is_in_background() {
             jobs.as_ref().map_err(Clone::clone).and_then(|jobs| jobs.check_room()).map_err(ToolError::failed)?;
         }
         // Without a list of its agent's, it stays where it is.
         let jobs = jobs.unwrap_or_default();
-        let job = self.job(act);
-        let outside =
-            if act.outside { Some(outside_arguments(&act.command).map_err(ToolError::failed)?) } else { None };
-        let (spawner, is_in_background) = (Arc::clone(&self.spawner), act.is_in_background());
+        let job = self.job(operation);
+        let outside = if operation.outside {
+            Some(outside_arguments(&operation.command).map_err(ToolError::failed)?)
+        } else {
+            None
+        };
+        let (spawner, is_in_background) = (Arc::clone(&self.spawner), operation.is_in_background());
         let start = tokio::task::spawn_blocking(move || {
             let stopped = GitOperations::of(&job.confinement.writable);
             let mark = ChangeMark::now();
@@ -155,7 +163,7 @@ impl BashTool {
         let command = StartedCommand { run, input, aftermath, since };
         let is_main = context.asker.agent.is_main();
         if is_in_background {
-            let id = to_background(act, command, notify, context, &jobs);
+            let id = to_background(operation, command, notify, context, &jobs);
             let notice = match notify {
                 _ if !is_main => format!("; {ENDS_WITH_YOU}"),
                 Notify::AtEnd => "; you are told when it ends".to_owned(),
@@ -164,7 +172,7 @@ impl BashTool {
             let result = format!("[{id} runs in the background: job_output reads what it prints{notice}]\n");
             return Ok(result);
         }
-        wait_for(act, command, context, &jobs).await
+        wait_for(operation, command, context, &jobs).await
     }
 }
 
@@ -176,23 +184,23 @@ impl Tool for BashTool {
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         async move {
             context.cancellable.check()?;
-            let act = self.act(&args)?;
-            let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take();
-            self.run(&act, Notify::of_argument(args.opt_bool("notify")), context).await
+            let operation = self.act(&args)?;
+            let operation = context.cancellable.unless_cancelled(context.approve(operation)).await??.take();
+            self.run(&operation, Notify::of_argument(args.opt_bool("notify")), context).await
         }
         .boxed()
     }
 
     fn concurrency_of(&self, arguments: &Arguments, asker: &Asker, approvals: &Approvals) -> Concurrency {
-        let Ok(args) = self.spec.parameters.validate(arguments) else { return Concurrency::Alone };
+        let Ok(args) = self.spec.parameters.validate(arguments) else { return Concurrency::Exclusive };
         // What the model says, or the words of the command: anything else may be what a later call builds on.
         let is_independent = args.bool("parallel") || only_reads(args.str("command"));
-        let act = self.act(&args).ok().filter(|_| is_independent);
+        let operation = self.act(&args).ok().filter(|_| is_independent);
         // One that is asked about runs by itself, so that its question is answered before anything else begins.
-        if act.is_some_and(|act| approvals.runs_unasked(asker, &act.into())) {
-            Concurrency::Beside
+        if operation.is_some_and(|operation| approvals.runs_unasked(asker, &operation.into())) {
+            Concurrency::Parallel
         } else {
-            Concurrency::Alone
+            Concurrency::Exclusive
         }
     }
 
@@ -209,7 +217,7 @@ impl Tool for BashTool {
 
 /// Waits for a command, unless the user sends it to the background meanwhile.
 async fn wait_for(
-    act: &CommandAct,
+    operation: &CommandOperation,
     mut command: StartedCommand,
     context: &ToolContext,
     jobs: &Arc<Jobs>,
@@ -218,14 +226,14 @@ async fn wait_for(
     let stop = async {
         tokio::select! {
             biased;
-            () = tokio::time::sleep(act.timeout) => End::TimedOut,
+            () = tokio::time::sleep(operation.timeout) => End::TimedOut,
             () = context.cancellable.cancelled() => End::Cancelled,
         }
     };
     let mut sink = Shown(context);
     let Some((end, ended)) = command.run.follow(stop, foreground.left(), &mut sink).await else {
         drop(foreground);
-        let id = to_background(act, command, Notify::AtEnd, context, jobs);
+        let id = to_background(operation, command, Notify::AtEnd, context, jobs);
         let end = if context.asker.agent.is_main() { "you are told when it ends" } else { ENDS_WITH_YOU };
         let result = format!(
             "[the user sent this command to the background, where it continues as {id}: job_output reads what it prints; \
@@ -246,7 +254,11 @@ async fn wait_for(
             Err(broken(&failure_words(failure), &output))
         }
         (End::TimedOut, _) => Err(broken(
-            &format!("the command timed out after {} s{}", act.timeout.as_secs(), killed(ended.killed, ended.left)),
+            &format!(
+                "the command timed out after {} s{}",
+                operation.timeout.as_secs(),
+                killed(ended.killed, ended.left)
+            ),
             &output,
         )),
         (End::Itself, None) => Ok(observation(output, &ended)),
@@ -267,7 +279,7 @@ struct StartedCommand {
 
 /// Makes a job of a command; returns its id.
 fn to_background(
-    act: &CommandAct,
+    operation: &CommandOperation,
     command: StartedCommand,
     notify: Notify,
     context: &ToolContext,
@@ -279,7 +291,7 @@ fn to_background(
     jobs.start(NewJob {
         scope,
         owner: JobOwner::Agent,
-        command: act.command.clone(),
+        command: operation.command.clone(),
         run,
         input,
         aftermath: Some(aftermath),

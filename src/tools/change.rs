@@ -11,7 +11,7 @@ use crate::workspace::{Difference, FileSnapshot, Names, Undoable, Workspace, dif
 use steersman_base::details::Details;
 use steersman_base::limits;
 use steersman_base::text::visible_line;
-use steersman_core::approval::{Content, WriteAct};
+use steersman_core::approval::{Content, WriteOperation};
 use steersman_core::tool::{ToolContext, ToolError};
 
 /// A file that is to be changed.
@@ -70,8 +70,9 @@ impl Target {
         };
         let is_parted = linked != Names::Parted && names == Names::Parted;
         let (tool, before) = (tool.into(), before.map(Content::from));
-        let act = WriteAct { tool, path: self.path, shown: self.shown, before, after: after.into(), diff: whole };
-        Ok(Proposal { act, difference, names, others, is_parted })
+        let operation =
+            WriteOperation { tool, path: self.path, shown: self.shown, before, after: after.into(), diff: whole };
+        Ok(Proposal { operation, difference, names, others, is_parted })
     }
 }
 
@@ -80,7 +81,7 @@ const PARTED: &str = "The file has another name outside of what is searched here
 
 /// A change that nobody has been asked about yet.
 pub(super) struct Proposal {
-    act: WriteAct,
+    operation: WriteOperation,
     difference: Difference,
     names: Names,
     /// The other names of the file that change with it.
@@ -91,7 +92,7 @@ pub(super) struct Proposal {
 
 /// A change that was made.
 pub(super) struct AppliedChange {
-    pub(super) act: WriteAct,
+    pub(super) operation: WriteOperation,
     undoable: Undoable,
     is_parted: bool,
     /// The other names that changed with it, as they are shown.
@@ -120,22 +121,26 @@ pub(super) async fn carry_out(
     context: &ToolContext,
     proposal: Proposal,
 ) -> Result<AppliedChange, ToolError> {
-    let Proposal { act, difference, names, others, is_parted } = proposal;
-    let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take();
+    let Proposal { operation, difference, names, others, is_parted } = proposal;
+    let operation = context.cancellable.unless_cancelled(context.approve(operation)).await??.take();
     let mut shown = Vec::new();
     for path in others {
-        let other = WriteAct { shown: workspace.display(&path), path, ..act.clone() };
+        let other = WriteOperation { shown: workspace.display(&path), path, ..operation.clone() };
         shown.push(other.shown.clone());
         context.cancellable.unless_cancelled(context.approve(other)).await??;
     }
     let workspace = Arc::clone(workspace);
     let done = blocking::run(context, move |_| {
-        let written =
-            workspace.write_names(&act.path, act.before.as_ref().map(Content::bytes), act.after.bytes(), names);
-        Ok(AppliedChange { undoable: written.map_err(ToolError::Failed)?, act, is_parted, others: shown })
+        let written = workspace.write_names(
+            &operation.path,
+            operation.before.as_ref().map(Content::bytes),
+            operation.after.bytes(),
+            names,
+        );
+        Ok(AppliedChange { undoable: written.map_err(ToolError::Failed)?, operation, is_parted, others: shown })
     })
     .await?;
-    let shown = visible_line(&done.act.shown).into_owned();
-    context.details(Details::Diff(file_diff(shown, done.act.before.as_ref().map(Content::bytes), &difference)));
+    let shown = visible_line(&done.operation.shown).into_owned();
+    context.details(Details::Diff(file_diff(shown, done.operation.before.as_ref().map(Content::bytes), &difference)));
     Ok(done)
 }

@@ -28,7 +28,7 @@ impl FetchTool {
              archives and other binary files.",
             limits::WEB_CHARS
         );
-        let spec = ToolSpec::new("fetch", description, parameters).concurrency(Concurrency::Beside).traits(Traits {
+        let spec = ToolSpec::new("fetch", description, parameters).concurrency(Concurrency::Parallel).traits(Traits {
             private: false,
             untrusted: true,
             egress: true,

@@ -23,7 +23,7 @@ use steersman_base::details::{CommandEnd, Details};
 use steersman_base::error::Cancelled;
 use steersman_base::limits;
 use steersman_base::text::{clip, visible_line};
-use steersman_core::approval::CloneAct;
+use steersman_core::approval::CloneOperation;
 use steersman_core::tool::{Args, OnCancel, Parameters, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec, Traits};
 
 /// The first git that can be told at which address a host is.
@@ -132,7 +132,7 @@ impl GitCloneTool {
     }
 
     /// Returns what is asked of the user: the address as it is asked, and the new directory.
-    fn act(&self, args: &Args) -> Result<CloneAct, ToolError> {
+    fn act(&self, args: &Args) -> Result<CloneOperation, ToolError> {
         let target = self.client.target(args.str("url").trim())?;
         // What listens behind an address without a port of its own listens there, or is not cloned.
         let target = target.upgraded().unwrap_or(target);
@@ -151,26 +151,26 @@ impl GitCloneTool {
             let shown = self.workspace.display(&into);
             return Err(ToolError::failed(format!("{shown} is there already: name a new directory")));
         }
-        Ok(CloneAct { url: target.url().to_string(), into })
+        Ok(CloneOperation { url: target.url().to_string(), into })
     }
 
-    async fn clone_into(&self, act: &CloneAct, context: &ToolContext) -> Result<String, ToolError> {
+    async fn clone_into(&self, operation: &CloneOperation, context: &ToolContext) -> Result<String, ToolError> {
         self.check_version().await?;
-        let target = self.client.target(&act.url)?;
+        let target = self.client.target(&operation.url)?;
         let addresses = self.client.pin(&target).await?;
-        let shown = self.workspace.display(&act.into);
+        let shown = self.workspace.display(&operation.into);
         let failed = |error: io::Error| ToolError::failed(format!("{shown} cannot be made: {error}"));
-        std::fs::create_dir_all(&act.into).map_err(failed)?;
-        if act.into.canonicalize().map_err(failed)? != act.into {
+        std::fs::create_dir_all(&operation.into).map_err(failed)?;
+        if operation.into.canonicalize().map_err(failed)? != operation.into {
             return Err(ToolError::failed(format!("{shown} lies elsewhere now than when it was asked about")));
         }
-        let ended = self.follow(&act.into, &job(&target, &addresses, &act.into), context).await;
+        let ended = self.follow(&operation.into, &job(&target, &addresses, &operation.into), context).await;
         let result = match ended {
-            Ok(()) => checkout::describe(&act.url, &shown, &act.into).await,
+            Ok(()) => checkout::describe(&operation.url, &shown, &operation.into).await,
             Err(error) => Err(error),
         };
         if result.is_err() {
-            let into = act.into.clone();
+            let into = operation.into.clone();
             // Nothing that is incomplete stays, and what was refused least of all.
             let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(into)).await;
         }
@@ -317,9 +317,9 @@ impl Tool for GitCloneTool {
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         async move {
             context.cancellable.check()?;
-            let act = self.act(&args)?;
-            let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take();
-            self.clone_into(&act, context).await
+            let operation = self.act(&args)?;
+            let operation = context.cancellable.unless_cancelled(context.approve(operation)).await??.take();
+            self.clone_into(&operation, context).await
         }
         .boxed()
     }

@@ -41,7 +41,7 @@ impl GlobTool {
             limits::GLOB_PATHS,
         );
         let spec = ToolSpec::new("glob", description, parameters)
-            .concurrency(Concurrency::Beside)
+            .concurrency(Concurrency::Parallel)
             .traits(Traits { private: !workspace.is_temporary(), ..Traits::NONE });
         Self { workspace, spec }
     }

@@ -53,7 +53,7 @@ impl GrepTool {
             limits::GREP_FILE_BYTES >> 20,
         );
         let spec = ToolSpec::new("grep", description, parameters)
-            .concurrency(Concurrency::Beside)
+            .concurrency(Concurrency::Parallel)
             .traits(Traits { private: !workspace.is_temporary(), ..Traits::NONE });
         Self { workspace, spec }
     }

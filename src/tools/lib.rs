@@ -50,7 +50,7 @@ use std::sync::Arc;
 
 use crate::workspace::{Spawner, Workspace};
 use steersman_base::error::BuildError;
-use steersman_core::approval::UseAct;
+use steersman_core::approval::UseOperation;
 use steersman_core::tool::{Tool, ToolContext, ToolDirectory, ToolError};
 
 pub use bash::BashTool;
@@ -121,6 +121,8 @@ async fn approve_reading(
 ) -> Result<PathBuf, ToolError> {
     let (within, named) = (Arc::clone(workspace), path.to_owned());
     let path = blocking::run(context, move |_| within.resolve_read(&named).map_err(ToolError::Failed)).await?;
-    context.approve(UseAct { tool: tool.into(), shown: workspace.display(&path), path: Some(path.clone()) }).await?;
+    context
+        .approve(UseOperation { tool: tool.into(), shown: workspace.display(&path), path: Some(path.clone()) })
+        .await?;
     Ok(path)
 }

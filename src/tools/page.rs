@@ -7,7 +7,7 @@ use crate::web::{Body, Client, Target, WebError, WebResponse, decode};
 use steersman_base::details::{Details, PageFacts};
 use steersman_base::limits;
 use steersman_base::text::{clip, visible_line};
-use steersman_core::approval::FetchAct;
+use steersman_core::approval::FetchOperation;
 use steersman_core::tool::{Args, ToolContext, ToolError};
 
 /// An answer, read.
@@ -75,8 +75,8 @@ async fn ask(
     tool: &'static str,
     target: &Target,
 ) -> Result<Result<WebResponse, WebError>, ToolError> {
-    let act = context.approve(FetchAct { tool: tool.into(), url: target.url().to_string() }).await?.take();
-    let target = client.target(&act.url)?;
+    let operation = context.approve(FetchOperation { tool: tool.into(), url: target.url().to_string() }).await?.take();
+    let target = client.target(&operation.url)?;
     Ok(client.get(&target).await)
 }
 

@@ -50,7 +50,7 @@ impl ReadTool {
             limits::READ_LINE_CHARS,
         );
         let spec = ToolSpec::new("read", description, parameters)
-            .concurrency(Concurrency::Beside)
+            .concurrency(Concurrency::Parallel)
             .traits(Traits { private: !workspace.is_temporary(), ..Traits::NONE });
         Self { workspace, spec }
     }

@@ -33,7 +33,7 @@ impl WebScrapeTool {
             limits::WEB_CHARS
         );
         let spec = ToolSpec::new("web_scrape", description, parameters)
-            .concurrency(Concurrency::Beside)
+            .concurrency(Concurrency::Parallel)
             .traits(Traits { private: false, untrusted: true, egress: true });
         Self { client, spawner, spec }
     }

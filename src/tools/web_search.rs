@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use crate::web::search::{Search, SearchResults};
 use steersman_base::limits;
 use steersman_base::text::is_blank;
-use steersman_core::approval::SearchAct;
+use steersman_core::approval::SearchOperation;
 use steersman_core::tool::{Args, Concurrency, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits};
 
 /// Searches the web.
@@ -31,7 +31,7 @@ impl WebSearchTool {
             limits::SEARCH_RESULTS_USUAL
         );
         let spec = ToolSpec::new("web_search", description, parameters)
-            .concurrency(Concurrency::Beside)
+            .concurrency(Concurrency::Parallel)
             .traits(Traits { private: false, untrusted: true, egress: true });
         Self { search, spec }
     }
@@ -62,7 +62,8 @@ impl Tool for WebSearchTool {
                 return Ok(list(&query, &results, &Source::Kept));
             }
             let services = self.search.services();
-            let SearchAct { query, services } = context.approve(SearchAct { query, services }).await?.take();
+            let SearchOperation { query, services } =
+                context.approve(SearchOperation { query, services }).await?.take();
             let results = self.search.ask(&services, &query, limit).await;
             let results =
                 results.map_err(|reasons| ToolError::failed(format!("no search service is reachable ({reasons})")))?;

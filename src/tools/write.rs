@@ -50,8 +50,8 @@ impl Tool for WriteTool {
             let proposal =
                 blocking::run(context, move |_| propose(&workspace, args.str("path"), args.str("content"))).await?;
             let done = change::carry_out(&self.workspace, context, proposal).await?;
-            let (shown, new) = (&done.act.shown, done.act.after.size());
-            let what = match &done.act.before {
+            let (shown, new) = (&done.operation.shown, done.operation.after.size());
+            let what = match &done.operation.before {
                 None => format!("created {shown}: {new} bytes"),
                 Some(old) => format!("replaced {shown}: {} → {new} bytes", old.size()),
             };

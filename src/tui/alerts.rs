@@ -1,11 +1,11 @@
 //! Notifications for a user who does not look at the screen, and the title of the terminal.
 //!
-//! A pane without an area: its state and what changes it stand here, and read facts besides their own state, never the
+//! A pane without an area: its state and what changes it stand here, and read the context besides their own state, never the
 //! whole `App`. The bytes are the terminal's: `src/tui/terminal/alert.rs`.
 //!
 //! # Where things are
 //!
-//! - what waits to be notified, what a post raises, the words of the title; tests: `alerts.rs`, `tests/pty/terminal.rs`
+//! - what waits to be notified, what an update raises, the words of the title; tests: `alerts.rs`, `tests/pty/terminal.rs`
 
 use jiff::Timestamp;
 
@@ -15,7 +15,7 @@ use crate::state::QuestionId;
 use crate::status::HostState;
 use steersman_base::event::{Envelope, Event, Outcome};
 use steersman_base::limits;
-use steersman_session::fold::{PendingStage, PendingTexts, RunState};
+use steersman_session::model::{PendingStage, PendingTexts, RunState};
 
 /// When the user is notified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,20 +1,20 @@
 //! The files that the tools of this session changed, with their changes, over everything else on the screen: a row for each
 //! above, the change of the selected one below.
 //!
-//! What changed comes from the fold of the run (`src/session/fold/changes.rs`); what a file was at the start of the session
+//! What changed comes from the fold of the run (`src/session/model/changes.rs`); what a file was at the start of the session
 //! knows the run alone, which is asked when the list opens. The undo: `src/tools/workspace/changes.rs`; stories:
 //! `changes_pane.rs`, `changes.rs`, `undo.rs`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::overlay::list::{ListRows, draw_empty, list_and_text, put_facts};
+use super::overlay::list::{ListRows, draw_empty, list_and_text, put_details};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::effect::{EditorSubject, Effect, Outcome, PaneEffect};
-use crate::facts::Facts;
 use crate::keymap::{Action, ChangesKey, Context, Travel};
 use crate::state::Regions;
 use crate::theme::Theme;
+use crate::ui_context::UiContext;
 use crate::widgets::diff::{self, Diff};
 use crate::widgets::fit::put;
 use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
@@ -24,7 +24,7 @@ use steersman_base::protocol::{Request, UndoScope};
 use steersman_base::summary::count;
 use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
-use steersman_session::fold::{ChangedFile, FileChange};
+use steersman_session::model::{ChangedFile, FileChange};
 
 /// Columns that are left to a path at least.
 const PATH: u16 = 20;
@@ -49,8 +49,8 @@ impl ChangesPane {
     }
 
     /// Returns the rows, the newest change first.
-    fn rows<'a>(&self, facts: &'a Facts) -> Vec<ChangedFile<'a>> {
-        let mut rows = facts.run.changes.files(self.turn, self.agent.as_ref());
+    fn rows<'a>(&self, ui: &'a UiContext) -> Vec<ChangedFile<'a>> {
+        let mut rows = ui.run.changes.files(self.turn, self.agent.as_ref());
         rows.reverse();
         rows
     }
@@ -87,8 +87,8 @@ impl ChangesPane {
 }
 
 /// Asks the run what an undo would do; its reply becomes a question, which the list must not cover.
-fn undo(scope: UndoScope, facts: &Facts) -> Outcome {
-    if facts.run.is_under_way() {
+fn undo(scope: UndoScope, ui: &UiContext) -> Outcome {
+    if ui.run.is_under_way() {
         return Outcome::say("not undone: a turn runs; stop it first, or wait for its end");
     }
     Outcome::Consumed(vec![PaneEffect::CloseOverlay, Request::PreviewUndo { scope }.into()])
@@ -99,14 +99,14 @@ impl Overlay for ChangesPane {
         Context::Changes
     }
 
-    fn titles(&self, facts: &Facts) -> Vec<String> {
+    fn titles(&self, ui: &UiContext) -> Vec<String> {
         let shown = self.turn.map_or_else(|| "this session".to_owned(), |turn| format!("turn {turn}"));
         let by = self.agent.as_ref().map(|agent| format!(", by {}", name_of(agent))).unwrap_or_default();
-        let files = count(self.count(facts), "file");
+        let files = count(self.count(ui), "file");
         vec![format!(" {files} changed: {shown}{by} "), " Changed files ".to_owned()]
     }
 
-    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+    fn hints(&self, _: &UiContext) -> &'static [&'static str] {
         &[
             " Up/Down file · Left/Right turn · a agent · Enter opens · u undoes the file · U the turn · Esc closes ",
             " Left/Right turn · a agent · Enter opens · u, U undo · Esc closes ",
@@ -115,39 +115,39 @@ impl Overlay for ChangesPane {
         ]
     }
 
-    fn count(&self, facts: &Facts) -> usize {
-        self.rows(facts).len()
+    fn count(&self, ui: &UiContext) -> usize {
+        self.rows(ui).len()
     }
 
     fn position(&mut self) -> &mut ListPosition {
         &mut self.position
     }
 
-    fn selected(&self, facts: &Facts) -> usize {
-        self.position.selected.min(self.count(facts).saturating_sub(1))
+    fn selected(&self, ui: &UiContext) -> usize {
+        self.position.selected.min(self.count(ui).saturating_sub(1))
     }
 
-    fn select(&mut self, row: usize, facts: &Facts) {
-        self.position = ListPosition { selected: row.min(self.count(facts).saturating_sub(1)), top: 0 };
+    fn select(&mut self, row: usize, ui: &UiContext) {
+        self.position = ListPosition { selected: row.min(self.count(ui).saturating_sub(1)), top: 0 };
     }
 
-    fn travel(&mut self, travel: Travel, facts: &Facts) {
+    fn travel(&mut self, travel: Travel, ui: &UiContext) {
         match travel {
             Travel::PageUp | Travel::PageDown => {
-                let page = usize::from(facts.size.height / 3).max(1);
+                let page = usize::from(ui.size.height / 3).max(1);
                 self.position.top = travel.from(self.position.top, page);
             }
             Travel::Previous | Travel::Next | Travel::First | Travel::Last => {
-                self.select(travel.from(self.selected(facts), 1), facts);
+                self.select(travel.from(self.selected(ui), 1), ui);
             }
         }
     }
 
-    fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+    fn act(&mut self, action: Action, ui: &UiContext) -> Outcome {
         let Action::InChanges(key) = action else { return Outcome::Ignored };
-        let turns = facts.run.changes.turns();
-        let rows = self.rows(facts);
-        let row = rows.get(self.selected(facts));
+        let turns = ui.run.changes.turns();
+        let rows = self.rows(ui);
+        let row = rows.get(self.selected(ui));
         match (key, row) {
             (ChangesKey::EarlierTurn, _) => {
                 let earlier = turns.iter().rev().find(|turn| self.turn.is_none_or(|shown| **turn < shown));
@@ -159,13 +159,13 @@ impl Overlay for ChangesPane {
                 self.show(later, self.agent.clone())
             }
             (ChangesKey::NextAgent, _) => {
-                let agents = facts.run.changes.agents();
+                let agents = ui.run.changes.agents();
                 let shown = self.agent.as_ref().and_then(|shown| agents.iter().position(|agent| *agent == shown));
                 let next = agents.get(shown.map_or(0, |shown| shown + 1)).map(|agent| (*agent).clone());
                 self.show(self.turn, next)
             }
             (ChangesKey::UndoTurn, _) => match self.turn {
-                Some(turn) => undo(UndoScope::Turn(turn), facts),
+                Some(turn) => undo(UndoScope::Turn(turn), ui),
                 None => Outcome::say("choose a turn first: Left shows one, U undoes it"),
             },
             (_, None) => Outcome::say("no tool has changed a file"),
@@ -178,17 +178,17 @@ impl Overlay for ChangesPane {
             (ChangesKey::UndoFile, Some(_)) if self.turn.is_some() || self.agent.is_some() => {
                 Outcome::say("u undoes all changes of a file: show all turns (Right) and all agents (a) first")
             }
-            (ChangesKey::UndoFile, Some(row)) => undo(UndoScope::File(row.path.to_owned()), facts),
+            (ChangesKey::UndoFile, Some(row)) => undo(UndoScope::File(row.path.to_owned()), ui),
         }
     }
 
-    fn wheel(&mut self, lines: isize, _: &Facts) {
+    fn wheel(&mut self, lines: isize, _: &UiContext) {
         self.position.top = self.position.top.saturating_add_signed(lines);
     }
 
-    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        let theme = &facts.theme;
-        let (rows, selected) = (self.rows(facts), self.selected(facts));
+    fn draw_inside(&self, ui: &UiContext, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &ui.theme;
+        let (rows, selected) = (self.rows(ui), self.selected(ui));
         let Some(file) = rows.get(selected) else {
             let words = ["Tools have changed no file.", "Changes made by shell commands are not tracked."];
             return draw_empty(&words, inner, theme, buffer);
@@ -207,7 +207,7 @@ fn draw_row(file: &ChangedFile<'_>, theme: &Theme, room: Rect, buffer: &mut Buff
     let turns: Vec<String> = file.turns().iter().map(u32::to_string).collect();
     let turns = if turns.len() > 4 { format!("{} turns", turns.len()) } else { format!("turn {}", turns.join(", ")) };
     let new = if file.is_new() { "new " } else { "" };
-    let facts = format!("{new}+{added} −{removed} · {turns} · {}", file.agents().join(", "));
-    let left = put_facts(buffer, room, &facts, PATH, theme.dim);
+    let details = format!("{new}+{added} −{removed} · {turns} · {}", file.agents().join(", "));
+    let left = put_details(buffer, room, &details, PATH, theme.dim);
     put(buffer, left, &visible_line(file.path), theme.text);
 }

@@ -1,7 +1,7 @@
 //! The commands that the agents ran, over everything else on the screen: `/commands`. A row for each above, where it ran and
 //! the end of its output below. What is typed behind `/` narrows the list to those that hold the words.
 //!
-//! What is known of commands: `src/session/fold/commands.rs`; tests: `command_runs.rs`.
+//! What is known of commands: `src/session/model/commands.rs`; tests: `command_runs.rs`.
 
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
@@ -9,14 +9,14 @@ use ratatui::layout::Rect;
 
 use crate::commands::Takes;
 use crate::effect::{Outcome, PaneEffect};
-use crate::facts::Facts;
 use crate::keymap::table::{TableRow, also, key, row};
 use crate::keymap::{Action, Chord, Context, Travel, WriteKey};
 use crate::msg::Effect;
-use crate::overlay::list::{ListRows, draw_empty, list_and_text, put_facts};
+use crate::overlay::list::{ListRows, draw_empty, list_and_text, put_details};
 use crate::overlay::registry::{PaneContext, PaneEntry, PaneId, PaneKey};
 use crate::overlay::{FilterText, ListPosition, Overlay, OverlayDrawn};
 use crate::state::{Medium, Pane, Regions};
+use crate::ui_context::UiContext;
 use crate::update::transcript;
 use crate::widgets::fit::{below, one_line, put};
 use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
@@ -24,7 +24,7 @@ use steersman_base::id::{AgentId, CallId};
 use steersman_base::summary::{count, seconds};
 use steersman_base::target::name_of;
 use steersman_base::text::{visible, visible_line};
-use steersman_session::fold::CommandRun;
+use steersman_session::model::CommandRun;
 
 /// How it registers itself.
 pub const PANE: PaneEntry = PaneEntry {
@@ -100,7 +100,7 @@ fn key_of(run: &CommandRun) -> RunKey {
 fn command(context: &mut PaneContext<'_>, words: &str) -> Vec<PaneEffect> {
     let mut pane = CommandRunsPane::default();
     pane.filter.type_text(words);
-    if context.facts.medium == Medium::Screen {
+    if context.ui.medium == Medium::Screen {
         if words.is_empty() {
             context.overlays.toggle(|| pane);
         } else {
@@ -108,10 +108,9 @@ fn command(context: &mut PaneContext<'_>, words: &str) -> Vec<PaneEffect> {
         }
         return Vec::new();
     }
-    let rows = pane.rows(context.facts);
+    let rows = pane.rows(context.ui);
     let line = |run: &&CommandRun| {
-        let line =
-            format!("{} · {}: {}", name_of(&run.agent), facts_of(run, context.facts), visible_line(&run.command));
+        let line = format!("{} · {}: {}", name_of(&run.agent), facts_of(run, context.ui), visible_line(&run.command));
         PaneEffect::Note(AgentId::main(), line)
     };
     let listed: Vec<PaneEffect> = rows.iter().take(LISTED).rev().map(line).collect();
@@ -119,21 +118,21 @@ fn command(context: &mut PaneContext<'_>, words: &str) -> Vec<PaneEffect> {
 }
 
 /// Returns how a command ended and how long it ran, in words.
-fn facts_of(run: &CommandRun, facts: &Facts) -> String {
-    let running = || u64::try_from(facts.now.duration_since(run.started).as_millis()).unwrap_or(0);
+fn facts_of(run: &CommandRun, ui: &UiContext) -> String {
+    let running = || u64::try_from(ui.now.duration_since(run.started).as_millis()).unwrap_or(0);
     format!("{} · {}", run.words(), seconds(run.elapsed_ms.unwrap_or_else(running)))
 }
 
 impl CommandRunsPane {
     /// Returns the rows, the newest first.
-    fn rows<'a>(&self, facts: &'a Facts) -> Vec<&'a CommandRun> {
+    fn rows<'a>(&self, ui: &'a UiContext) -> Vec<&'a CommandRun> {
         let words = self.filter.words();
         let holds = |run: &&CommandRun| {
             let texts = [&run.command, &run.output, &run.directory].map(|text| text.to_lowercase());
             let name = name_of(&run.agent).to_lowercase();
             words.iter().all(|word| name.contains(word) || texts.iter().any(|text| text.contains(word)))
         };
-        let all = facts.run.commands.all().rev();
+        let all = ui.run.commands.all().rev();
         if words.is_empty() { all.collect() } else { all.filter(holds).collect() }
     }
 }
@@ -151,13 +150,12 @@ impl Overlay for CommandRunsPane {
         }
     }
 
-    fn titles(&self, facts: &Facts) -> Vec<String> {
-        let (rows, failed) =
-            (self.rows(facts), |rows: &[&CommandRun]| rows.iter().filter(|run| run.has_failed()).count());
+    fn titles(&self, ui: &UiContext) -> Vec<String> {
+        let (rows, failed) = (self.rows(ui), |rows: &[&CommandRun]| rows.iter().filter(|run| run.has_failed()).count());
         vec![format!(" {}, {} failed ", count(rows.len(), "command"), failed(&rows)), " Commands ".to_owned()]
     }
 
-    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+    fn hints(&self, _: &UiContext) -> &'static [&'static str] {
         if self.is_typing {
             &[" Enter keeps the words · Esc shows all ", " Enter keeps · Esc all "]
         } else {
@@ -169,22 +167,22 @@ impl Overlay for CommandRunsPane {
         }
     }
 
-    fn count(&self, facts: &Facts) -> usize {
-        self.rows(facts).len()
+    fn count(&self, ui: &UiContext) -> usize {
+        self.rows(ui).len()
     }
 
     fn position(&mut self) -> &mut ListPosition {
         &mut self.position
     }
 
-    fn selected(&self, facts: &Facts) -> usize {
+    fn selected(&self, ui: &UiContext) -> usize {
         let is_it = |run: &&CommandRun| Some(key_of(run)) == self.selected;
-        let place = self.selected.as_ref().and_then(|_| self.rows(facts).iter().position(is_it));
+        let place = self.selected.as_ref().and_then(|_| self.rows(ui).iter().position(is_it));
         place.unwrap_or(0)
     }
 
-    fn select(&mut self, row: usize, facts: &Facts) {
-        let rows = self.rows(facts);
+    fn select(&mut self, row: usize, ui: &UiContext) {
+        let rows = self.rows(ui);
         let run = rows.get(row.min(rows.len().saturating_sub(1)));
         self.selected = run.map(|run| key_of(run));
         self.position.top = 0;
@@ -196,27 +194,27 @@ impl Overlay for CommandRunsPane {
         is_narrowed
     }
 
-    fn travel(&mut self, travel: Travel, facts: &Facts) {
+    fn travel(&mut self, travel: Travel, ui: &UiContext) {
         let up = &mut self.position.top;
         match travel {
-            Travel::PageUp => *up = up.saturating_add(facts.half_page()),
-            Travel::PageDown => *up = up.saturating_sub(facts.half_page()),
+            Travel::PageUp => *up = up.saturating_add(ui.half_page()),
+            Travel::PageDown => *up = up.saturating_sub(ui.half_page()),
             Travel::Previous | Travel::Next | Travel::First | Travel::Last => {
-                self.select(travel.from(self.selected(facts), 1), facts);
+                self.select(travel.from(self.selected(ui), 1), ui);
             }
         }
     }
 
-    fn key(&mut self, key: Chord, facts: &Facts) -> Outcome {
+    fn key(&mut self, key: Chord, ui: &UiContext) -> Outcome {
         // While the filter is typed, characters are its text.
         match key.typed().filter(|_| self.is_typing) {
             Some(c) => self.type_char(c),
-            None => match facts.keymap.lookup(self.context(), key) {
+            None => match ui.keymap.lookup(self.context(), key) {
                 Some(Action::Travel(travel)) => {
-                    self.travel(travel, facts);
+                    self.travel(travel, ui);
                     Outcome::DONE
                 }
-                Some(action) => self.act(action, facts),
+                Some(action) => self.act(action, ui),
                 None => Outcome::Ignored,
             },
         }
@@ -231,7 +229,7 @@ impl Overlay for CommandRunsPane {
         Outcome::DONE
     }
 
-    fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+    fn act(&mut self, action: Action, ui: &UiContext) -> Outcome {
         match action {
             Action::InPane(FILTER) => {
                 self.is_typing = true;
@@ -241,7 +239,7 @@ impl Overlay for CommandRunsPane {
                 self.is_typing = false;
                 Outcome::DONE
             }
-            Action::InPane(key) => match self.rows(facts).get(self.selected(facts)) {
+            Action::InPane(key) => match self.rows(ui).get(self.selected(ui)) {
                 Some(run) => act_on(key, run),
                 None => Outcome::say("no command is selected"),
             },
@@ -253,12 +251,12 @@ impl Overlay for CommandRunsPane {
         }
     }
 
-    fn wheel(&mut self, lines: isize, _: &Facts) {
+    fn wheel(&mut self, lines: isize, _: &UiContext) {
         self.position.top = self.position.top.saturating_add_signed(lines.saturating_neg());
     }
 
-    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        let theme = &facts.theme;
+    fn draw_inside(&self, ui: &UiContext, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &ui.theme;
         let is_narrowed = self.is_typing || !self.filter.text().is_empty();
         let (cursor, inner) = if is_narrowed {
             let (cursor, inner) = self.filter.draw(inner, theme, buffer);
@@ -266,18 +264,18 @@ impl Overlay for CommandRunsPane {
         } else {
             (None, inner)
         };
-        let (rows, selected) = (self.rows(facts), self.selected(facts));
+        let (rows, selected) = (self.rows(ui), self.selected(ui));
         let Some(run) = rows.get(selected) else {
             let words = if is_narrowed { "No command holds these words." } else { "No agent has run a command yet." };
             return OverlayDrawn { cursor, ..draw_empty(&[words], inner, theme, buffer) };
         };
         let (area, text) = list_and_text(inner, rows.len(), theme, buffer);
         let list = ListRows { area, rows: &rows, selected, top: 0, height: 1 };
-        list.draw(theme, regions, buffer, |run, room, buffer| draw_row(run, facts, room, buffer));
+        list.draw(theme, regions, buffer, |run, room, buffer| draw_row(run, ui, room, buffer));
         let place = format!("in {}, by {}", visible_line(&run.directory), name_of(&run.agent));
         put(buffer, Rect { height: 1.min(text.height), ..text }, &one_line(&place), theme.dim);
         let text = below(text, 1);
-        let lines = whole(run, text.width, facts);
+        let lines = whole(run, text.width, ui);
         let most = lines.len().saturating_sub(text.height.into());
         let up = self.position.top.min(most);
         draw_text(&lines, most - up, text, buffer);
@@ -305,21 +303,21 @@ fn act_on(key: PaneKey, run: &CommandRun) -> Outcome {
 }
 
 /// Draws a row: the command, then how it ended, how long it ran and whose it is, as far as there is room.
-fn draw_row(run: &CommandRun, facts: &Facts, room: Rect, buffer: &mut Buffer) {
-    let theme = &facts.theme;
+fn draw_row(run: &CommandRun, ui: &UiContext, room: Rect, buffer: &mut Buffer) {
+    let theme = &ui.theme;
     let style = match run.elapsed_ms {
         None => theme.tool,
         Some(_) if run.has_failed() => theme.tool_error,
         Some(_) => theme.dim,
     };
-    let state = format!("{} · {}", facts_of(run, facts), name_of(&run.agent));
-    let left = put_facts(buffer, room, &state, COMMAND, style);
+    let state = format!("{} · {}", facts_of(run, ui), name_of(&run.agent));
+    let left = put_details(buffer, room, &state, COMMAND, style);
     put(buffer, left, &one_line(&visible_line(&run.command)), theme.text);
 }
 
 /// Returns the rows of a command and its output.
-fn whole(run: &CommandRun, width: u16, facts: &Facts) -> Vec<Line> {
-    let theme = &facts.theme;
+fn whole(run: &CommandRun, width: u16, ui: &UiContext) -> Vec<Line> {
+    let theme = &ui.theme;
     let command = visible(&run.command);
     let command = command.lines().map(|line| Line::new(line, theme.text));
     let output = if run.output.is_empty() { "[no output]" } else { run.output.as_str() };

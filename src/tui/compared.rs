@@ -7,10 +7,10 @@ use ratatui::layout::Rect;
 
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::effect::Outcome;
-use crate::facts::Facts;
 use crate::keymap::{Action, Context, Travel};
 use crate::state::Regions;
 use crate::theme::Theme;
+use crate::ui_context::UiContext;
 use crate::widgets::fit::{below, put, row};
 use crate::widgets::wrap::{Break, Line, wrapped};
 use steersman_base::summary::ComparedTable;
@@ -45,15 +45,15 @@ impl Overlay for ComparedPane {
         &["Esc: closes the comparison", "Esc: closes"]
     }
 
-    fn titles(&self, _: &Facts) -> Vec<String> {
+    fn titles(&self, _: &UiContext) -> Vec<String> {
         [" Two sessions: what each did behind the place where they part ", " Two sessions "].map(str::to_owned).to_vec()
     }
 
-    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+    fn hints(&self, _: &UiContext) -> &'static [&'static str] {
         &[" Up/Down scrolls · Home/End · Esc closes ", " Esc closes "]
     }
 
-    fn count(&self, _: &Facts) -> usize {
+    fn count(&self, _: &UiContext) -> usize {
         0
     }
 
@@ -61,25 +61,25 @@ impl Overlay for ComparedPane {
         &mut self.position
     }
 
-    fn selected(&self, _: &Facts) -> usize {
+    fn selected(&self, _: &UiContext) -> usize {
         0
     }
 
-    fn travel(&mut self, travel: Travel, facts: &Facts) {
+    fn travel(&mut self, travel: Travel, ui: &UiContext) {
         // A frame puts it within the bounds.
-        self.position.top = travel.from(self.position.top, facts.half_page());
+        self.position.top = travel.from(self.position.top, ui.half_page());
     }
 
-    fn act(&mut self, action: Action, _: &Facts) -> Outcome {
+    fn act(&mut self, action: Action, _: &UiContext) -> Outcome {
         if action == Action::Jump { Outcome::DONE } else { Outcome::Ignored }
     }
 
-    fn wheel(&mut self, lines: isize, _: &Facts) {
+    fn wheel(&mut self, lines: isize, _: &UiContext) {
         self.position.top = self.position.top.saturating_add_signed(lines);
     }
 
-    fn draw_inside(&self, facts: &Facts, inner: Rect, _: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        let theme = &facts.theme;
+    fn draw_inside(&self, ui: &UiContext, inner: Rect, _: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &ui.theme;
         put(buffer, row(inner, 0), &self.table.heading, theme.title);
         let below = below(inner, 2);
         let lines = lines(&self.table, below.width, theme);

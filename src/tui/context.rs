@@ -1,25 +1,25 @@
 //! What fills the context windows of the agents, the largest part first, over everything else on the screen: the sums above,
 //! a row for each part below. And the same in words, for the line output.
 //!
-//! The run is asked when the list opens and after each wish. What fills a window: `src/agent/context_report.rs`; the wishes:
+//! The run is asked when the list opens and after each request. What fills a window: `src/agent/context_report.rs`; the requests:
 //! `src/core/control/context.rs`; stories: `context_pane.rs`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::overlay::list::{ListRows, below_rule, draw_empty, put_facts};
+use super::overlay::list::{ListRows, below_rule, draw_empty, put_details};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::effect::{Outcome, PaneEffect};
-use crate::facts::Facts;
 use crate::keymap::{Action, Context, ContextKey};
 use crate::state::Regions;
 use crate::theme::Theme;
+use crate::ui_context::UiContext;
 use crate::widgets::fit::{below, put};
 use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::protocol::{
-    ContextAct, ContextItem, ContextKind, ContextPart, ContextReport, ContextWish, Request,
+    ContextItem, ContextKind, ContextOperation, ContextPart, ContextReport, ContextRequest, Request,
 };
 use steersman_base::summary::{count, tokens};
 use steersman_base::target::name_of;
@@ -72,13 +72,13 @@ impl Overlay for ContextPane {
         Context::Window
     }
 
-    fn titles(&self, _: &Facts) -> Vec<String> {
+    fn titles(&self, _: &UiContext) -> Vec<String> {
         let Some(report) = self.report() else { return vec![" Context window ".to_owned(), " Context ".to_owned()] };
         let agent = name_of(&report.agent);
         vec![format!(" Context of {agent}: {} ", total(report)), format!(" Context of {agent} ")]
     }
 
-    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+    fn hints(&self, _: &UiContext) -> &'static [&'static str] {
         &[
             " Up/Down part · d take out · p pin · a agent · Esc closes ",
             " d take out · p pin · a agent · Esc closes ",
@@ -87,7 +87,7 @@ impl Overlay for ContextPane {
         ]
     }
 
-    fn count(&self, _: &Facts) -> usize {
+    fn count(&self, _: &UiContext) -> usize {
         self.report().map_or(0, |report| report.parts.len())
     }
 
@@ -95,42 +95,42 @@ impl Overlay for ContextPane {
         &mut self.position
     }
 
-    fn selected(&self, facts: &Facts) -> usize {
-        self.position.selected.min(self.count(facts).saturating_sub(1))
+    fn selected(&self, ui: &UiContext) -> usize {
+        self.position.selected.min(self.count(ui).saturating_sub(1))
     }
 
-    fn act(&mut self, action: Action, _: &Facts) -> Outcome {
+    fn act(&mut self, action: Action, _: &UiContext) -> Outcome {
         let Action::InWindow(key) = action else { return Outcome::Ignored };
         let wanted = match key {
             ContextKey::NextAgent => {
                 self.next_agent();
                 return Outcome::DONE;
             }
-            ContextKey::Drop => ContextWish::Drop,
-            ContextKey::Pin => ContextWish::Pin,
+            ContextKey::Drop => ContextRequest::Drop,
+            ContextKey::Pin => ContextRequest::Pin,
         };
         let Some((report, part)) = self.part() else { return Outcome::DONE };
         let Some(item) = part.item.clone() else {
             return Outcome::say("only images, results and files that the agent read can be taken out");
         };
-        if let (ContextItem::Image(_), ContextWish::Pin) = (&item, wanted) {
+        if let (ContextItem::Image(_), ContextRequest::Pin) = (&item, wanted) {
             return Outcome::say("only results and files that the agent read can be pinned");
         }
-        // The same key again takes the wish back.
-        let wish = Some(wanted).filter(|wanted| part.wish != Some(*wanted));
-        let said = match wish {
-            Some(ContextWish::Drop) => {
+        // The same key again takes the request back.
+        let request = Some(wanted).filter(|wanted| part.request != Some(*wanted));
+        let said = match request {
+            Some(ContextRequest::Drop) => {
                 "taken out at the next boundary; the server then reads what is behind it anew, once"
             }
-            Some(ContextWish::Pin) => "pinned: a compaction keeps it word for word",
+            Some(ContextRequest::Pin) => "pinned: a compaction keeps it word for word",
             None => "left as it is",
         };
-        let act = ContextAct::Wish { agent: report.agent.clone(), item, wish };
-        Outcome::Consumed(vec![PaneEffect::Say(said.to_owned()), Request::Context { act }.into()])
+        let operation = ContextOperation::Request { agent: report.agent.clone(), item, request };
+        Outcome::Consumed(vec![PaneEffect::Say(said.to_owned()), Request::Context { operation }.into()])
     }
 
-    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        let theme = &facts.theme;
+    fn draw_inside(&self, ui: &UiContext, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &ui.theme;
         let Some(report) = self.report() else {
             let words = if self.reports.is_some() { "No agent runs." } else { "asking the session…" };
             return draw_empty(&[words], inner, theme, buffer);
@@ -142,7 +142,7 @@ impl Overlay for ContextPane {
         if report.parts.is_empty() {
             return OverlayDrawn::default();
         }
-        let selected = self.selected(facts);
+        let selected = self.selected(ui);
         let rows = ListRows { area, rows: &report.parts, selected, top: 0, height: 1 };
         rows.draw(theme, regions, buffer, |part, room, buffer| draw_row(part, report.tokens, theme, room, buffer));
         OverlayDrawn::list(selected, 0)
@@ -151,7 +151,7 @@ impl Overlay for ContextPane {
 
 /// Draws a part: its size and share, what it is, and what is wanted of it.
 fn draw_row(part: &ContextPart, whole: u64, theme: &Theme, room: Rect, buffer: &mut Buffer) {
-    let left = put_facts(buffer, room, wish_word(part.wish), 0, theme.accent);
+    let left = put_details(buffer, room, request_word(part.request), 0, theme.accent);
     let share = part.tokens.saturating_mul(100) / whole.max(1);
     let size = match part.kind {
         ContextKind::LeftOut => format!("{:14}{}", "", name(part)),
@@ -188,10 +188,10 @@ fn name(part: &ContextPart) -> String {
 }
 
 /// Returns what the user wants done with a part, in a word or two.
-fn wish_word(wish: Option<ContextWish>) -> &'static str {
-    match wish {
-        Some(ContextWish::Drop) => "to be taken out",
-        Some(ContextWish::Pin) => "pinned",
+fn request_word(request: Option<ContextRequest>) -> &'static str {
+    match request {
+        Some(ContextRequest::Drop) => "to be taken out",
+        Some(ContextRequest::Pin) => "pinned",
         None => "",
     }
 }
@@ -202,9 +202,9 @@ pub fn in_words(report: &ContextReport) -> Vec<String> {
     let (left_out, parts): (Vec<&ContextPart>, Vec<&ContextPart>) =
         report.parts.iter().partition(|part| part.kind == ContextKind::LeftOut);
     for part in parts.iter().take(limits::LINE_ROWS) {
-        let wish = wish_word(part.wish);
-        let wish = if wish.is_empty() { String::new() } else { format!(", {wish}") };
-        lines.push(format!("~{} tokens: {}{wish}", tokens(part.tokens), name(part)));
+        let request = request_word(part.request);
+        let request = if request.is_empty() { String::new() } else { format!(", {request}") };
+        lines.push(format!("~{} tokens: {}{request}", tokens(part.tokens), name(part)));
     }
     if let Some(more) = parts.len().checked_sub(limits::LINE_ROWS).filter(|more| *more > 0) {
         lines.push(format!("{} smaller than these", count(more, "part")));

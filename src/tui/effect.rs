@@ -1,4 +1,4 @@
-//! What comes of a key, a post or a click: effects outside the screen ([`Effect`]), and what a pane wants of the root and
+//! What comes of a key, an update or a click: effects outside the screen ([`Effect`]), and what a pane wants of the root and
 //! of its siblings ([`Outcome`]).
 //!
 //! `run` alone carries effects out; the root (`update`) alone carries out what a pane wants.

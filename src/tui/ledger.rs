@@ -2,7 +2,7 @@
 //! selected one in full words below.
 //!
 //! Columns go where there is no room for them, the least telling first; on a narrow screen a second row has what is known.
-//! The rows in words: `src/session/fold/ledger.rs`; stories: `ledger.rs`.
+//! The rows in words: `src/session/model/ledger.rs`; stories: `ledger.rs`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,9 +10,9 @@ use ratatui::layout::Rect;
 use super::overlay::list::{ListRows, beside_mark, draw_empty};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::effect::{Outcome, PaneEffect};
-use crate::facts::Facts;
 use crate::keymap::{Action, Context};
 use crate::state::Regions;
+use crate::ui_context::UiContext;
 use crate::update::transcript;
 use crate::view::layout::MEDIUM;
 use crate::view::receipt::style;
@@ -20,7 +20,7 @@ use crate::widgets::fit::{below, columns, one_line, put, row};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::steering::TextKind;
 use steersman_base::summary::{count, tokens};
-use steersman_session::fold::{LedgerRow, Receipt, ReceiptMark, Receipts, ledger_row, receipt_words};
+use steersman_session::model::{LedgerRow, Receipt, ReceiptMark, Receipts, ledger_row, receipt_text};
 
 /// Columns of the mark of the selected row, and of the receipt's mark.
 const MARKS: [u16; 2] = [2, 3];
@@ -58,8 +58,8 @@ impl LedgerPane {
         Self(ListPosition { selected: receipts.list().len().saturating_sub(1), top: 0 })
     }
 
-    fn show(&self, facts: &Facts, what: fn(AgentId, MessageId) -> PaneEffect) -> Outcome {
-        let receipt = facts.run.receipts.list().get(self.0.selected);
+    fn show(&self, ui: &UiContext, what: fn(AgentId, MessageId) -> PaneEffect) -> Outcome {
+        let receipt = ui.run.receipts.list().get(self.0.selected);
         Outcome::Consumed(receipt.map(|receipt| what(receipt.agent.clone(), receipt.id.clone())).into_iter().collect())
     }
 }
@@ -85,76 +85,76 @@ impl Overlay for LedgerPane {
         &["Esc: closes the ledger", "Esc: closes"]
     }
 
-    fn titles(&self, facts: &Facts) -> Vec<String> {
-        let texts = count(self.count(facts), "text");
+    fn titles(&self, ui: &UiContext) -> Vec<String> {
+        let texts = count(self.count(ui), "text");
         let titles = [
             format!(" Ledger of {texts} · Enter: text · a: answer · Esc closes "),
             format!(" {texts} · Enter: text · Esc closes "),
         ];
-        titles.iter().map(|title| facts.spell(Context::Ledger, title).into_owned()).collect()
+        titles.iter().map(|title| ui.spell(Context::Ledger, title).into_owned()).collect()
     }
 
-    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+    fn hints(&self, _: &UiContext) -> &'static [&'static str] {
         &[]
     }
 
-    fn count(&self, facts: &Facts) -> usize {
-        facts.run.receipts.list().len()
+    fn count(&self, ui: &UiContext) -> usize {
+        ui.run.receipts.list().len()
     }
 
     fn position(&mut self) -> &mut ListPosition {
         &mut self.0
     }
 
-    fn selected(&self, facts: &Facts) -> usize {
-        self.0.selected.min(self.count(facts).saturating_sub(1))
+    fn selected(&self, ui: &UiContext) -> usize {
+        self.0.selected.min(self.count(ui).saturating_sub(1))
     }
 
-    fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+    fn act(&mut self, action: Action, ui: &UiContext) -> Outcome {
         match action {
-            Action::Jump => self.show(facts, show_text),
-            Action::JumpToAnswer => self.show(facts, show_answer),
+            Action::Jump => self.show(ui, show_text),
+            Action::JumpToAnswer => self.show(ui, show_answer),
             _ => Outcome::Ignored,
         }
     }
 
-    fn draw_inside(&self, facts: &Facts, mut inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        let (receipts, selected) = (facts.run.receipts.list(), self.selected(facts));
+    fn draw_inside(&self, ui: &UiContext, mut inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let (receipts, selected) = (ui.run.receipts.list(), self.selected(ui));
         let Some(receipt) = receipts.get(selected) else {
-            return draw_empty(&["You have not sent anything yet."], inner, &facts.theme, buffer);
+            return draw_empty(&["You have not sent anything yet."], inner, &ui.theme, buffer);
         };
         if inner.height >= 8 {
             inner.height -= 3;
-            draw_detail(facts, receipt, Rect { y: inner.bottom() + 1, height: 2, ..inner }, buffer);
+            draw_detail(ui, receipt, Rect { y: inner.bottom() + 1, height: 2, ..inner }, buffer);
         }
         let height = if inner.width < MEDIUM && inner.height >= 4 { 2 } else { 1 };
         let shown = columns_for(inner.width);
         if height == 1 && inner.height >= 3 {
-            draw_head(facts, &shown, beside_mark(row(inner, 0)), buffer);
+            draw_head(ui, &shown, beside_mark(row(inner, 0)), buffer);
             inner = below(inner, 1);
         }
         let rows = ListRows { area: inner, rows: receipts, selected, top: self.0.top, height };
-        let top = rows.draw(&facts.theme, regions, buffer, |receipt, area, buffer| {
-            draw_row(facts, receipt, &shown, area, buffer);
+        let top = rows.draw(&ui.theme, regions, buffer, |receipt, area, buffer| {
+            draw_row(ui, receipt, &shown, area, buffer);
         });
         OverlayDrawn::list(selected, top)
     }
 }
 
-fn draw_head(facts: &Facts, shown: &[&Column], line: Rect, buffer: &mut Buffer) {
+fn draw_head(ui: &UiContext, shown: &[&Column], line: Rect, buffer: &mut Buffer) {
     let (text, mut x) = split(shown, line);
-    put(buffer, text, "text", facts.theme.dim);
+    put(buffer, text, "text", ui.theme.dim);
     for column in shown {
-        put(buffer, Rect { x, width: column.width, ..line }, column.title, facts.theme.dim);
+        put(buffer, Rect { x, width: column.width, ..line }, column.title, ui.theme.dim);
         x += column.width + 1;
     }
 }
 
 /// Draws a text into what is left of its row beside the mark.
-fn draw_row(facts: &Facts, receipt: &Receipt, shown: &[&Column], area: Rect, buffer: &mut Buffer) {
-    let theme = &facts.theme;
+fn draw_row(ui: &UiContext, receipt: &Receipt, shown: &[&Column], area: Rect, buffer: &mut Buffer) {
+    let theme = &ui.theme;
     let line = row(area, 0);
-    let mark = receipt_words(receipt).mark;
+    let mark = receipt_text(receipt).mark;
     let words = ledger_row(receipt);
     put(buffer, line, mark.symbol(), style(mark, theme));
     let text_style = if mark == ReceiptMark::Back { theme.dim } else { theme.text };
@@ -181,14 +181,14 @@ fn where_it_is(words: &LedgerRow) -> &str {
     if words.boundary.is_empty() { &words.state } else { &words.boundary }
 }
 
-/// Returns as many facts as fit, the most telling first.
+/// Returns as many details as fit, the most telling first.
 fn summary(words: &LedgerRow, room: u16) -> String {
     let mut line =
         if words.kind == TextKind::Add.name() { words.to.clone() } else { format!("{} · {}", words.to, words.kind) };
     let seen = if words.seen.starts_with("not") || words.seen.is_empty() { "" } else { "seen " };
-    for fact in [where_it_is(words), &format!("{seen}{}", words.seen), &words.waited] {
-        let longer = format!("{line} · {fact}");
-        if !fact.is_empty() && columns(&longer) <= room {
+    for detail in [where_it_is(words), &format!("{seen}{}", words.seen), &words.waited] {
+        let longer = format!("{line} · {detail}");
+        if !detail.is_empty() && columns(&longer) <= room {
             line = longer;
         }
     }
@@ -196,15 +196,15 @@ fn summary(words: &LedgerRow, room: u16) -> String {
 }
 
 /// Writes the selected receipt in full words.
-fn draw_detail(facts: &Facts, receipt: &Receipt, area: Rect, buffer: &mut Buffer) {
-    let theme = &facts.theme;
+fn draw_detail(ui: &UiContext, receipt: &Receipt, area: Rect, buffer: &mut Buffer) {
+    let theme = &ui.theme;
     let words = ledger_row(receipt);
     let spent = match (receipt.spent.tokens, words.cost.as_str()) {
         (None, _) => String::new(),
         (Some(spent), "") => format!("{} tokens", tokens(spent)),
         (Some(spent), cost) => format!("{} tokens, {cost}", tokens(spent)),
     };
-    let text = receipt_words(receipt);
+    let text = receipt_text(receipt);
     let kind = if receipt.kind == TextKind::Add { String::new() } else { format!(", {},", receipt.kind) };
     put(buffer, row(area, 0), &format!("{}{kind} to {}: {}", words.id, words.to, text.line()), theme.text);
     let until = "until the next change of tool or the end of the turn";

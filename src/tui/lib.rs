@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - the root: panes and facts, what a pane gets and what it answers: `app/mod.rs`, `facts.rs`, `effect.rs`, `update/mod.rs`;
+//! - the root: panes and context, what a pane gets and what it answers: `app/mod.rs`, `ui_context.rs`, `effect.rs`, `update/mod.rs`;
 //!   tests: `tui_shell.rs`, `tests/program/layers.rs`
 //! - the agents and the details of one: `agents/mod.rs`; tests: `tree.rs`; notifications and the title: `alerts.rs`;
 //!   tests: `alerts.rs`
@@ -35,7 +35,6 @@ pub mod compared;
 pub mod context;
 pub mod effect;
 pub mod export;
-pub mod facts;
 mod files;
 pub mod focus;
 pub mod frame_clock;
@@ -69,6 +68,7 @@ pub mod theme;
 pub mod timeline;
 pub mod tour;
 pub mod transcript;
+pub mod ui_context;
 pub mod update;
 pub mod view;
 pub mod widgets;

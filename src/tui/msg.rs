@@ -1,4 +1,4 @@
-//! What the root of the screen takes in ([`Msg`]): input, posts, and the answers to effects.
+//! What the root of the screen takes in ([`Msg`]): input, updates, and the answers to effects.
 //!
 //! `update` folds it into the state and answers with effects; `run` is the only one that carries effects out.
 
@@ -18,12 +18,12 @@ use crate::pause::PauseDrawn;
 use crate::pictures::PictureProtocol;
 use crate::state::Regions;
 use crate::switch::{ListChoice, SessionsFor};
-use crate::theme::Ground;
+use crate::theme::Background;
 use crate::timeline::Recorded;
 use crate::transcript::{Looked, TranscriptDrawn};
 use steersman_base::event::Envelope;
 use steersman_base::image::ImageDigest;
-use steersman_base::protocol::{Notice, Post};
+use steersman_base::protocol::{Notice, Update};
 use steersman_base::summary::ComparedTable;
 use steersman_images::{FittedImage, Preview};
 
@@ -45,12 +45,12 @@ pub enum Msg {
     /// The terminal got or lost the focus.
     Attention(Attention),
     /// The terminal says what its background is like.
-    Background(Ground),
+    Background(Background),
     Resize(Size),
     /// Time passed; sent while something with a clock is shown.
     Tick(Timestamp),
     /// The run says something.
-    Post(Post),
+    Update(Update),
     /// The branch that is checked out; empty without one.
     Branch(String),
     /// The user's command for the status line printed this, or why it did not.
@@ -118,13 +118,13 @@ pub enum Msg {
 
 impl From<Notice> for Msg {
     fn from(notice: Notice) -> Self {
-        Self::Post(Post::Notice(notice))
+        Self::Update(Update::Notice(notice))
     }
 }
 
 impl From<Envelope> for Msg {
     fn from(envelope: Envelope) -> Self {
-        Self::Post(Post::Envelope(envelope))
+        Self::Update(Update::Envelope(envelope))
     }
 }
 

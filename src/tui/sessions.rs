@@ -7,14 +7,14 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::overlay::list::{ListRows, below_rule, draw_empty, put_facts};
+use super::overlay::list::{ListRows, below_rule, draw_empty, put_details};
 use super::overlay::{FilterText, ListPosition, Overlay, OverlayDrawn, Overlays};
 use crate::effect::{Outcome, PaneEffect};
-use crate::facts::Facts;
 use crate::keymap::{Action, Context};
 use crate::state::Regions;
 use crate::switch::{ChoiceSubject, ListChoice};
 use crate::theme::Theme;
+use crate::ui_context::UiContext;
 use crate::widgets::fit::{one_line, put};
 use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
 use steersman_base::text::visible;
@@ -79,7 +79,7 @@ impl Choices {
             if words.is_empty() {
                 return true;
             }
-            let all = format!("{} {} {} {}", row.id, row.title, row.facts, row.preview).to_lowercase();
+            let all = format!("{} {} {} {}", row.id, row.title, row.details, row.preview).to_lowercase();
             words.iter().all(|word| all.contains(word))
         };
         let rows = self.rows().and_then(Result::ok).unwrap_or_default();
@@ -101,7 +101,7 @@ impl Overlay for Choices {
         Context::Choices
     }
 
-    fn titles(&self, _: &Facts) -> Vec<String> {
+    fn titles(&self, _: &UiContext) -> Vec<String> {
         let titles = match self.subject {
             ChoiceSubject::Session => [" Sessions: go on with one ", " Sessions "],
             ChoiceSubject::Hit => [" Found in the sessions: read one there ", " Found "],
@@ -112,14 +112,14 @@ impl Overlay for Choices {
         titles.map(str::to_owned).to_vec()
     }
 
-    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+    fn hints(&self, _: &UiContext) -> &'static [&'static str] {
         if self.subject == ChoiceSubject::Hook {
             return &[" type to filter · Up/Down select · Esc closes ", " Esc closes "];
         }
         &[" type to filter · Up/Down select · Enter chooses · Esc closes ", " Enter chooses · Esc closes "]
     }
 
-    fn count(&self, _: &Facts) -> usize {
+    fn count(&self, _: &UiContext) -> usize {
         self.found.len()
     }
 
@@ -127,11 +127,11 @@ impl Overlay for Choices {
         &mut self.position
     }
 
-    fn selected(&self, _: &Facts) -> usize {
+    fn selected(&self, _: &UiContext) -> usize {
         self.selected_row()
     }
 
-    fn act(&mut self, action: Action, _: &Facts) -> Outcome {
+    fn act(&mut self, action: Action, _: &UiContext) -> Outcome {
         match action {
             Action::Jump => {
                 let chosen = self.row(self.selected_row());
@@ -153,8 +153,8 @@ impl Overlay for Choices {
         Outcome::DONE
     }
 
-    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        let theme = &facts.theme;
+    fn draw_inside(&self, ui: &UiContext, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &ui.theme;
         let (cursor, below) = self.filter.draw(inner, theme, buffer);
         let selected = self.selected_row();
         let nothing = match (self.rows(), self.subject) {
@@ -176,7 +176,7 @@ impl Overlay for Choices {
         let rows = ListRows { area, rows: &self.found, selected, top: 0, height: 1 };
         rows.draw(theme, regions, buffer, |place, room, buffer| {
             let Some(choice) = self.rows().and_then(Result::ok).and_then(|rows| rows.get(*place)) else { return };
-            let left = put_facts(buffer, room, &choice.facts, TITLE, theme.dim);
+            let left = put_details(buffer, room, &choice.details, TITLE, theme.dim);
             put(buffer, left, &one_line(&choice.title), theme.text);
         });
         let preview = Rect { y: area.bottom(), height: below.height - area.height, ..below };
@@ -188,9 +188,9 @@ impl Overlay for Choices {
 }
 
 fn draw_preview(choice: &ListChoice, theme: &Theme, area: Rect, buffer: &mut Buffer) {
-    let facts = [choice.id.as_str(), &choice.facts].into_iter().filter(|fact| !fact.is_empty());
-    let facts = Line::new(&facts.collect::<Vec<_>>().join(" · "), theme.dim);
+    let details = [choice.id.as_str(), &choice.details].into_iter().filter(|fact| !fact.is_empty());
+    let details = Line::new(&details.collect::<Vec<_>>().join(" · "), theme.dim);
     let preview = visible(&choice.preview);
     let texts = preview.lines().map(|line| Line::new(line, theme.text));
-    draw_text(&wrapped(std::iter::once(facts).chain(texts), area.width.into(), Break::Words), 0, area, buffer);
+    draw_text(&wrapped(std::iter::once(details).chain(texts), area.width.into(), Break::Words), 0, area, buffer);
 }

@@ -28,7 +28,7 @@ pub struct ListChoice {
     /// What it is about (untrusted).
     pub title: String,
     /// When, where and how much (untrusted).
-    pub facts: String,
+    pub details: String,
     /// The beginning of what it holds (untrusted).
     pub preview: String,
     /// The place in a session that it is about.

@@ -7,7 +7,7 @@
 use crate::state::Pane;
 use steersman_base::event::{Envelope, Event};
 use steersman_base::id::AgentId;
-use steersman_session::fold::RunState;
+use steersman_session::model::RunState;
 
 /// Whether the tour begins by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -10,8 +10,9 @@ use steersman_base::event::Event;
 use steersman_base::message::Message;
 use steersman_base::text::QuestionText;
 use steersman_core::approval::{
-    Act, Answer, Answerer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Approvals, Approved, Asker,
-    CommandAct, FetchAct, Grant, Mode, ModeRefused, Network, Policy, Refusal, Rules, Sandboxed, Unanswered, WriteAct,
+    Answer, Answerer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Approvals, Approved, Asker,
+    CommandOperation, FetchOperation, Grant, Mode, ModeRefused, Network, Operation, Policy, Refusal, Rules, Sandboxed,
+    Unanswered, WriteOperation,
 };
 use steersman_core::provider::Played;
 use steersman_core::tool::{Concurrency, FnTool, Parameters, Tool};
@@ -34,8 +35,8 @@ fn desk(answerer: Answerer) -> Arc<Approvals> {
     Arc::new(Approvals::new(policy(answerer), Mode::Ask))
 }
 
-fn command(command: &str) -> CommandAct {
-    CommandAct {
+fn command(command: &str) -> CommandOperation {
+    CommandOperation {
         command: command.to_owned(),
         cwd: PathBuf::from(ROOT),
         timeout: Duration::from_mins(1),
@@ -43,8 +44,8 @@ fn command(command: &str) -> CommandAct {
     }
 }
 
-fn change(path: &str) -> WriteAct {
-    WriteAct {
+fn change(path: &str) -> WriteOperation {
+    WriteOperation {
         tool: "edit".into(),
         path: PathBuf::from(ROOT).join(path),
         shown: path.to_owned(),
@@ -65,13 +66,13 @@ fn bash(log: &Log) -> Arc<dyn Tool> {
         let log = log.clone();
         async move {
             let cwd = PathBuf::from(args.opt_str("cwd").unwrap_or(ROOT));
-            let act = CommandAct { cwd, ..command(args.str("command")) };
-            let act = context.approve(act).await?.take();
-            log.say(format!("{} in {}", act.command, act.cwd.display()));
+            let operation = CommandOperation { cwd, ..command(args.str("command")) };
+            let operation = context.approve(operation).await?.take();
+            log.say(format!("{} in {}", operation.command, operation.cwd.display()));
             Ok("done".to_owned())
         }
     };
-    Arc::new(FnTool::new("bash", "Runs.", parameters, execute).concurrency(Concurrency::Beside))
+    Arc::new(FnTool::new("bash", "Runs.", parameters, execute).concurrency(Concurrency::Parallel))
 }
 
 fn runs(list: &[(&str, &str)]) -> Played {
@@ -87,7 +88,7 @@ async fn agent(rig: &Rig, desk: &Arc<Approvals>, log: &Log) -> Agent {
 
 fn asked(desk: &Approvals) -> Vec<String> {
     let text = |request: &ApprovalRequest| match &request.subject {
-        ApprovalSubject::Act { act: Act::Command(act) } => act.command.clone(),
+        ApprovalSubject::Operation { operation: Operation::Command(operation) } => operation.command.clone(),
         other => format!("{other:?}"),
     };
     desk.open().iter().map(text).collect()
@@ -338,7 +339,7 @@ fn asker() -> Asker {
 type Deciding<A> = (tokio::task::JoinHandle<Result<A, Refusal>>, Arc<Mutex<Vec<ApprovalRecord>>>);
 
 /// Decides on a task, writing down what is told.
-fn decide<A>(desk: &Arc<Approvals>, act: A) -> Deciding<A>
+fn decide<A>(desk: &Arc<Approvals>, operation: A) -> Deciding<A>
 where
     A: steersman_core::approval::Proposal + Send + Sync + 'static,
 {
@@ -346,7 +347,7 @@ where
     let heard = Arc::clone(&told);
     let deciding = tokio::spawn(async move {
         let tell = move |what| heard.lock().unwrap().push(what);
-        desk.decide(&asker(), act, &tell).await.map(Approved::take)
+        desk.decide(&asker(), operation, &tell).await.map(Approved::take)
     });
     (deciding, told)
 }
@@ -466,10 +467,10 @@ fn auto_is_refused_without_a_sandbox_and_the_key_never_comes_to_what_is_chosen_b
 #[tokio::test(start_paused = true)]
 async fn an_approved_act_comes_back_unchanged() {
     let desk = desk(Answerer::Yes);
-    let act = command("echo 'a\u{200b}b'\n\tx");
-    let approved = desk.decide(&asker(), act.clone(), &|_| {}).await.unwrap();
-    assert_eq!(approved.take(), act);
-    let act = FetchAct { tool: "fetch".into(), url: "HTTPS://Docs.rs/%41".to_owned() };
-    let approved = desk.decide(&asker(), act.clone(), &|_| {}).await.unwrap();
-    assert_eq!(approved.take(), act, "not even normalised");
+    let operation = command("echo 'a\u{200b}b'\n\tx");
+    let approved = desk.decide(&asker(), operation.clone(), &|_| {}).await.unwrap();
+    assert_eq!(approved.take(), operation);
+    let operation = FetchOperation { tool: "fetch".into(), url: "HTTPS://Docs.rs/%41".to_owned() };
+    let approved = desk.decide(&asker(), operation.clone(), &|_| {}).await.unwrap();
+    assert_eq!(approved.take(), operation, "not even normalised");
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use steersman_agent::Agent;
 use steersman_base::event::Event;
-use steersman_core::approval::{Answerer, Approvals, CommandAct, Mode, Policy};
+use steersman_core::approval::{Answerer, Approvals, CommandOperation, Mode, Policy};
 use steersman_core::control::{PauseGate, StepLimit};
 use steersman_core::provider::{Played, Streaming};
 use steersman_core::tool::{FnTool, Parameters, ToolContext};
@@ -147,13 +147,13 @@ async fn a_child_ends_with_the_turn_that_it_belongs_to() {
 async fn a_question_is_taken_away_with_its_call() {
     let approvals = Arc::new(Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask));
     let asks = FnTool::new("asks", "Asks.", Parameters::default(), |_, context: ToolContext| async move {
-        let act = CommandAct {
+        let operation = CommandOperation {
             command: "cargo test".to_owned(),
             cwd: "/work".into(),
             timeout: Duration::ZERO,
             outside: false,
         };
-        context.approve(act).await.map(|_| String::new())
+        context.approve(operation).await.map(|_| String::new())
     });
     let rig = Rig::new([calls(&[("c1", "asks")])]);
     let mut agent = rig.build(rig.builder().approvals(Arc::clone(&approvals)), [Arc::new(asks) as _]).await;

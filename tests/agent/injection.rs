@@ -423,7 +423,7 @@ async fn at_random_moments_nothing_is_lost_doubled_or_reordered() {
                         }
                     },
                 )
-                .concurrency(steersman_core::tool::Concurrency::Beside),
+                .concurrency(steersman_core::tool::Concurrency::Parallel),
             ) as Arc<dyn Tool>
         }];
         let listener = Arc::clone(&inject);

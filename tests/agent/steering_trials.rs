@@ -141,7 +141,7 @@ impl Trial {
         let agent = rig
             .try_build(builder, |c| {
                 c.add_listener(receipt);
-                c.add_tools([slow("beside", Concurrency::Beside), slow("alone", Concurrency::Alone)])
+                c.add_tools([slow("beside", Concurrency::Parallel), slow("alone", Concurrency::Exclusive)])
             })
             .await
             .unwrap();

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use steersman_base::id::AgentId;
 use steersman_core::approval::{
-    Act, Answer, Answerer, Approvals, Circumstances, CloneAct, CommandAct, FetchAct, Grant, MainWeb, Mode, Network,
-    Policy, Rules, Sandboxed, SearchAct, ServerToolAct, Taint, Verdict,
+    Answer, Answerer, Approvals, Circumstances, CloneOperation, CommandOperation, FetchOperation, Grant, MainWeb, Mode,
+    Network, Operation, Policy, Rules, Sandboxed, SearchOperation, ServerToolOperation, Taint, Verdict,
 };
 use steersman_core::provider::Played;
 use steersman_core::tool::{FnTool, Parameters, Tool, ToolError, Traits};
@@ -28,16 +28,16 @@ fn policy(network: Network) -> Policy {
     }
 }
 
-fn fetch() -> FetchAct {
-    FetchAct { tool: "fetch".into(), url: "https://docs.rs/x".to_owned() }
+fn fetch() -> FetchOperation {
+    FetchOperation { tool: "fetch".into(), url: "https://docs.rs/x".to_owned() }
 }
 
-fn sending() -> Vec<Act> {
+fn sending() -> Vec<Operation> {
     vec![
-        Act::Fetch(fetch()),
-        Act::Search(SearchAct { query: "x".to_owned(), services: Vec::new() }),
-        Act::Clone(CloneAct { url: "https://docs.rs/x".to_owned(), into: PathBuf::from("/tmp/x") }),
-        Act::Command(CommandAct {
+        Operation::Fetch(fetch()),
+        Operation::Search(SearchOperation { query: "x".to_owned(), services: Vec::new() }),
+        Operation::Clone(CloneOperation { url: "https://docs.rs/x".to_owned(), into: PathBuf::from("/tmp/x") }),
+        Operation::Command(CommandOperation {
             command: "curl x".to_owned(),
             cwd: PathBuf::from("/work/project"),
             timeout: Duration::from_mins(1),
@@ -55,12 +55,12 @@ fn an_agent_with_both_sends_nothing_unasked_whatever_mode_rule_or_grant() {
     ];
     let policy = policy(Network::On);
     for mode in [Mode::Ask, Mode::AutoEdit, Mode::Auto, Mode::AutoWithoutSandbox] {
-        for act in sending() {
-            let verdict = |taint| policy.decide(&act, &Circumstances { mode, grants: &grants, taint });
-            let Verdict::Ask { why, grant: None } = verdict(BOTH) else { panic!("{act:?} in {mode:?}") };
+        for operation in sending() {
+            let verdict = |taint| policy.decide(&operation, &Circumstances { mode, grants: &grants, taint });
+            let Verdict::Ask { why, grant: None } = verdict(BOTH) else { panic!("{operation:?} in {mode:?}") };
             assert!(why.contains("your files and text from strangers"), "{why}");
             for taint in [Taint::NONE, Taint { untrusted: false, ..BOTH }, Taint { private: false, ..BOTH }] {
-                assert_eq!(verdict(taint), Verdict::Allow, "{act:?} in {mode:?} with {taint:?}");
+                assert_eq!(verdict(taint), Verdict::Allow, "{operation:?} in {mode:?} with {taint:?}");
             }
         }
     }
@@ -68,7 +68,7 @@ fn an_agent_with_both_sends_nothing_unasked_whatever_mode_rule_or_grant() {
 
 #[test]
 fn a_rule_or_a_yes_that_names_a_tool_of_a_server_holds_for_an_agent_with_both_and_a_general_one_does_not() {
-    let act = Act::ServerTool(ServerToolAct {
+    let operation = Operation::ServerTool(ServerToolOperation {
         server: "f".to_owned(),
         reached: "f".to_owned(),
         tool: "echo".to_owned(),
@@ -79,7 +79,7 @@ fn a_rule_or_a_yes_that_names_a_tool_of_a_server_holds_for_an_agent_with_both_an
     let verdict = |answerer, [allow, ask, deny]: [&[&str]; 3], grants: &[Grant]| {
         let rules = Rules::parse(allow, ask, deny).unwrap();
         let policy = Policy { answerer, rules, ..policy(Network::On) };
-        policy.decide(&act, &Circumstances { mode: Mode::Auto, grants, taint: BOTH })
+        policy.decide(&operation, &Circumstances { mode: Mode::Auto, grants, taint: BOTH })
     };
     let yes = [Grant::ServerTool("f/echo".to_owned())];
     for answerer in [Answerer::User, Answerer::Nobody] {
@@ -112,8 +112,8 @@ fn a_command_without_a_network_sends_nothing_and_with_nobody_there_nothing_is_se
     let command = sending().pop().unwrap();
     assert_eq!(offline.decide(&command, &standing), Verdict::Allow);
     let unattended = Policy { answerer: Answerer::Nobody, ..policy(Network::On) };
-    for act in sending() {
-        assert!(matches!(unattended.decide(&act, &standing), Verdict::Deny(_)), "{act:?}");
+    for operation in sending() {
+        assert!(matches!(unattended.decide(&operation, &standing), Verdict::Deny(_)), "{operation:?}");
     }
 }
 

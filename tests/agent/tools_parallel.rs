@@ -19,7 +19,7 @@ fn batch(names: &[&str]) -> Played {
 
 fn beside(name: &str, answer: &'static str) -> Arc<dyn Tool> {
     let answers = move |_, _| async move { Ok(answer.to_owned()) };
-    Arc::new(FnTool::new(name, "Answers.", Parameters::default(), answers).concurrency(Concurrency::Beside))
+    Arc::new(FnTool::new(name, "Answers.", Parameters::default(), answers).concurrency(Concurrency::Parallel))
 }
 
 #[tokio::test(start_paused = true)]
@@ -169,7 +169,7 @@ async fn at_most_eight_run_at_once_and_a_slow_first_one_keeps_nobody_waiting() {
                 Ok("q".to_owned())
             }
         })
-        .concurrency(Concurrency::Beside)
+        .concurrency(Concurrency::Parallel)
     };
     let agent = rig.agent([gated_beside("slow", &slow), Arc::new(tool) as Arc<dyn Tool>]).await;
     let running = run(agent, "Go.");
@@ -295,7 +295,7 @@ async fn a_cancel_while_a_group_is_prepared_runs_none_of_it() {
     let read = FnTool::new::<_, _, String>("read", "Reads.", Parameters::default(), |_, _| async {
         panic!("it must not run")
     })
-    .concurrency(Concurrency::Beside);
+    .concurrency(Concurrency::Parallel);
     let agent = rig
         .try_build(rig.builder(), |c| {
             c.add_listener(spy);
@@ -347,7 +347,7 @@ async fn a_panicking_tool_takes_no_neighbour_down() {
     let rig = Rig::new([batch(&["a", "breaks", "b"]), Played::text("I see.")]);
     let breaks =
         FnTool::new::<_, _, String>("breaks", "Breaks.", Parameters::default(), |_, _| async { panic!("a bug") })
-            .concurrency(Concurrency::Beside);
+            .concurrency(Concurrency::Parallel);
     let agent = rig.agent([beside("a", "a"), Arc::new(breaks), beside("b", "b")]).await;
     run(agent, "Go.").answered().await;
     assert_eq!(
@@ -398,7 +398,7 @@ async fn progress_of_a_running_call_is_shown_before_its_result() {
 async fn a_cancel_in_a_group_drops_what_can_stop_and_waits_for_what_must_finish() {
     let rig = Rig::new([batch(&["done", "stops", "finishes"]), Played::text("Next.")]);
     let (stops, finishes) = (Gate::new(), Gate::new());
-    let finishing = gated_fn("finishes", &finishes).on_cancel(OnCancel::Wait).concurrency(Concurrency::Beside);
+    let finishing = gated_fn("finishes", &finishes).on_cancel(OnCancel::Wait).concurrency(Concurrency::Parallel);
     let agent = rig.agent([beside("done", "d"), gated_beside("stops", &stops), Arc::new(finishing)]).await;
     let running = run(agent, "Go.");
     stops.reached().await;

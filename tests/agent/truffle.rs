@@ -77,7 +77,7 @@ async fn functions_hear_the_input_the_tool_results_and_the_output() {
                 Ok("at once".to_owned())
             }
         };
-        FnTool::new("quick", "Answers.", Parameters::default(), answer).concurrency(Concurrency::Beside)
+        FnTool::new("quick", "Answers.", Parameters::default(), answer).concurrency(Concurrency::Parallel)
     };
     let mut agent = rig.agent([gated_beside("slow", &slow), Arc::new(quick)]).await;
     let log = payloads(&mut agent);

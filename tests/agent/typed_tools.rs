@@ -8,7 +8,9 @@ use serde::Deserialize;
 use serde_json::json;
 use steersman_base::error::{Cancelled, ProviderError, RunError};
 use steersman_base::message::Arguments;
-use steersman_core::approval::{Act, Answer, Answerer, Approvals, CustomAct, Grant, Mode, Policy, Unanswered};
+use steersman_core::approval::{
+    Answer, Answerer, Approvals, CustomOperation, Grant, Mode, Operation, Policy, Unanswered,
+};
 use steersman_core::provider::Played;
 use steersman_core::tool::{FnTool, Parameters, Tool, ToolContext, ToolError, typed};
 
@@ -187,7 +189,7 @@ fn any_error_becomes_an_observation_and_a_stop_stays_a_stop() {
 
 fn mailer() -> FnTool {
     typed("mail", "Sends a mail.", |trip: Place, context| async move {
-        context.approve(CustomAct::new("mail", "send a mail", format!("to {}", trip.city))).await?;
+        context.approve(CustomOperation::new("mail", "send a mail", format!("to {}", trip.city))).await?;
         Ok("sent")
     })
 }
@@ -207,8 +209,8 @@ async fn a_tool_of_a_host_asks_with_an_act_of_its_own() {
     let approvals = desk(Answerer::User, Mode::Ask);
     let (outcome, ()) = tokio::join!(mail(&approvals, "Oslo"), async {
         let open = approvals.open();
-        let act = open[0].subject.clone().words();
-        assert_eq!(act, ("Let this tool do this? mail, send a mail".to_owned(), Some("to Oslo".to_owned())));
+        let operation = open[0].subject.clone().words();
+        assert_eq!(operation, ("Let this tool do this? mail, send a mail".to_owned(), Some("to Oslo".to_owned())));
         assert_eq!(approvals.try_answer(open[0].id, Answer::Always), Err(Unanswered::NotKept));
         approvals.try_answer(open[0].id, Answer::Session).unwrap();
     });
@@ -216,7 +218,7 @@ async fn a_tool_of_a_host_asks_with_an_act_of_its_own() {
     let grant = Grant::Action { tool: "mail".to_owned(), action: "send a mail".to_owned() };
     assert_eq!(approvals.grants(), [grant]);
     assert_eq!(mail(&approvals, "Bergen").await, Ok("sent".to_owned()), "it is allowed for the session");
-    let other: Act = CustomAct::new("mail", "delete a mail", "all").into();
+    let other: Operation = CustomOperation::new("mail", "delete a mail", "all").into();
     assert!(!approvals.runs_unasked(&ToolContext::detached().asker, &other), "another action of the same tool");
 }
 

@@ -33,7 +33,7 @@ const TOKENS: usize = 25;
 const FRAME: i64 = 50;
 
 /// The screen of a crew, its clock, and the terminal that it is drawn on.
-struct Crew {
+struct AgentControls {
     app: App,
     cache: ViewCache,
     terminal: Terminal<TestBackend>,
@@ -43,7 +43,7 @@ struct Crew {
     frames: usize,
 }
 
-impl Crew {
+impl AgentControls {
     /// Makes a crew of so many: a main agent, leads of 99 each, the last sixteen of them streaming, the others waiting.
     fn of(agents: usize) -> Self {
         let now: Timestamp = "2026-11-21T09:30:00Z".parse().unwrap();
@@ -135,7 +135,7 @@ impl Crew {
 fn main() {
     for agents in [1_000, 10_000] {
         let began = Instant::now();
-        let mut crew = Crew::of(agents);
+        let mut crew = AgentControls::of(agents);
         println!("\n{agents} agents, {STREAMING} of them streaming; times: median / p99 / max");
         print("all agents spawned, without a frame", vec![began.elapsed()]);
         let began = Instant::now();
@@ -145,8 +145,8 @@ fn main() {
     }
 }
 
-fn figures(crew: &mut Crew) {
-    let each = |crew: &mut Crew, keys: &[&str], times: usize| -> Vec<Duration> {
+fn figures(crew: &mut AgentControls) {
+    let each = |crew: &mut AgentControls, keys: &[&str], times: usize| -> Vec<Duration> {
         (0..times).map(|at| crew.frame(keys[at % keys.len()])).collect()
     };
     print("a frame of the stream, no key", each(crew, &[""], 1_000));

@@ -21,9 +21,9 @@ use ratatui::layout::Size;
 use steersman_base::event::{Delivery, Envelope, Event};
 use steersman_base::id::AgentId;
 use steersman_base::protocol::Request;
-use steersman_core::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
+use steersman_core::control::{AgentControls, Cancellable, Controls, Interloper, PauseGate};
 use steersman_core::listener::Listener as _;
-use steersman_session::host::{Earlier as _, Handle, Mailbox};
+use steersman_session::host::{Handle, Mailbox, ResumeSource as _};
 use steersman_session::journal::{EarlierRun, Outline, SessionFile, SessionFiles, SessionId};
 use steersman_session::{Client as _, LocalClient};
 use steersman_tui::msg::Msg;
@@ -103,7 +103,7 @@ fn enter(state: &Path) {
             cancellable: Cancellable::new(),
             gate: Arc::new(PauseGate::new()),
         };
-        let handle = Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()));
+        let handle = Handle::new(Arc::new(AgentControls::new(main)), Arc::new(Mailbox::new()));
         handle.set_keeper(Arc::new(journal.clone()));
         let client = LocalClient::new(handle.clone());
         let ends = AtomicBool::new(!is_busy);

@@ -10,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use steersman_base::message::Arguments;
 use steersman_base::text::{CommandOutputReader, visible};
-use steersman_core::approval::{Act, Circumstances, CommandAct, Mode, Policy, Rules, Taint};
+use steersman_core::approval::{Circumstances, CommandOperation, Mode, Operation, Policy, Rules, Taint};
 use steersman_tools::web::readable;
 use steersman_tui::theme::Theme;
 use steersman_tui::widgets::stream::{Format, Layout};
@@ -196,9 +196,18 @@ fn patterns(text: &str) {
 
 fn decide(rules: Rules, text: &str) {
     let policy = Policy { rules, root: Some("/work".into()), ..Policy::default() };
-    let act =
-        CommandAct { command: text.to_owned(), cwd: "/work".into(), timeout: Duration::from_secs(1), outside: false };
-    black_box(policy.decide(&Act::Command(act), &Circumstances { mode: Mode::Auto, grants: &[], taint: Taint::NONE }));
+    let operation = CommandOperation {
+        command: text.to_owned(),
+        cwd: "/work".into(),
+        timeout: Duration::from_secs(1),
+        outside: false,
+    };
+    black_box(
+        policy.decide(
+            &Operation::Command(operation),
+            &Circumstances { mode: Mode::Auto, grants: &[], taint: Taint::NONE },
+        ),
+    );
 }
 
 fn html(text: &str) {

@@ -13,7 +13,7 @@ use steersman_base::message::Arguments;
 use steersman_tui::highlight::Colours;
 use steersman_tui::pictures::Placements;
 use steersman_tui::theme::Theme;
-use steersman_tui::transcript::fold::Transcript;
+use steersman_tui::transcript::reduce::Transcript;
 use steersman_tui::transcript::scroll::{Scroll, ScrollRequest};
 use steersman_tui::transcript::view::annotations::Annotations;
 use steersman_tui::transcript::view::cache::TranscriptCache;

@@ -262,12 +262,12 @@ async fn a_closure_is_a_tool() {
     let tool = echo("echo");
     let args = tool.spec().parameters.validate(&object(json!({"text": "hi"}))).unwrap();
     assert_eq!(tool.execute(args, &ToolContext::detached()).await, Ok("hi".to_owned()));
-    assert_eq!((tool.spec().concurrency, tool.spec().on_cancel), (Concurrency::Alone, OnCancel::Drop));
+    assert_eq!((tool.spec().concurrency, tool.spec().on_cancel), (Concurrency::Exclusive, OnCancel::Drop));
 
     let tool = FnTool::new("t", "", Parameters::default(), |_, _| async { Err::<String, _>(ToolError::failed("no")) })
-        .concurrency(Concurrency::Beside)
+        .concurrency(Concurrency::Parallel)
         .on_cancel(OnCancel::Wait);
-    assert_eq!((tool.spec().concurrency, tool.spec().on_cancel), (Concurrency::Beside, OnCancel::Wait));
+    assert_eq!((tool.spec().concurrency, tool.spec().on_cancel), (Concurrency::Parallel, OnCancel::Wait));
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn a_stop_leaves_what_starts_no_turn_and_it_goes_with_the_next_text() {
     assert_eq!(texts(&queue.take_turn(Some(&cancel))), ["note", "rule", "go on"]);
 
     queue.inject_user_message(("note", TextKind::Note)).unwrap();
-    assert_eq!(texts(&queue.bar(&cancel)), ["note"], "who changes the conversation takes all");
+    assert_eq!(texts(&queue.block(&cancel)), ["note"], "who changes the conversation takes all");
 }
 
 #[test]

@@ -358,12 +358,12 @@ fn what_keeps_turns_from_starting_keeps_a_text_back_that_comes_at_any_moment() {
                 (delivered, is_cancelled)
             })
         };
-        let returned = queue.bar(&cancel);
+        let returned = queue.block(&cancel);
         assert!(cancel.is_cancelled(), "the turn that began before goes on while the conversation changes");
         sender.join().unwrap();
         let (mut delivered, _) = worker.join().unwrap();
         assert!(cancel.is_cancelled(), "a turn began meanwhile");
-        queue.unbar();
+        queue.unblock();
         delivered.extend(queue.take_turn(Some(&cancel)));
         Seen { delivered, returned, pending: queue.peek() }.check(&["a1"]);
     });

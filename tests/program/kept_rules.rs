@@ -9,8 +9,8 @@ use std::time::Duration;
 use steersman::program::cli::places::UserDirectories;
 use steersman::program::cli::project::KeptRules;
 use steersman_core::approval::{
-    Answer, Answerer, ApprovalRecord, Approvals, Asker, CommandAct, FetchAct, KeptRule, Mode, Policy, Proposal,
-    Refusal, RuleReach, Rules, SearchAct, Unanswered,
+    Answer, Answerer, ApprovalRecord, Approvals, Asker, CommandOperation, FetchOperation, KeptRule, Mode, Policy,
+    Proposal, Refusal, RuleReach, Rules, SearchOperation, Unanswered,
 };
 use tempfile::TempDir;
 
@@ -61,8 +61,8 @@ impl Site {
         (Arc::new(desk), notes)
     }
 
-    fn command(&self, command: &str) -> CommandAct {
-        CommandAct {
+    fn command(&self, command: &str) -> CommandOperation {
+        CommandOperation {
             command: command.to_owned(),
             cwd: self.root.clone(),
             timeout: Duration::from_mins(1),
@@ -91,7 +91,7 @@ impl Site {
         told
     }
 
-    async fn runs_unasked(&self, desk: &Arc<Approvals>, act: CommandAct) -> bool {
+    async fn runs_unasked(&self, desk: &Arc<Approvals>, act: CommandOperation) -> bool {
         let asking = decide(desk, act);
         settle().await;
         if asking.is_finished() {
@@ -147,11 +147,11 @@ async fn a_rule_is_offered_for_a_program_that_runs_no_other_code_and_for_one_hos
     ] {
         assert_eq!(site.offered(site.command(command)).await, None, "{command}");
     }
-    let elsewhere = CommandAct { cwd: "/elsewhere".into(), ..site.command("cargo test") };
+    let elsewhere = CommandOperation { cwd: "/elsewhere".into(), ..site.command("cargo test") };
     assert_eq!(site.offered(elsewhere).await, None);
-    let fetch = FetchAct { tool: "fetch".into(), url: "https://docs.rs/serde/latest".to_owned() };
+    let fetch = FetchOperation { tool: "fetch".into(), url: "https://docs.rs/serde/latest".to_owned() };
     assert_eq!(site.offered(fetch).await.as_deref(), Some("fetch: https://docs.rs/*"));
-    let search = SearchAct { query: "serde".to_owned(), services: vec!["a".to_owned()] };
+    let search = SearchOperation { query: "serde".to_owned(), services: vec!["a".to_owned()] };
     assert_eq!(site.offered(search).await, None);
 }
 
@@ -177,12 +177,13 @@ async fn what_is_always_allowed_runs_unasked_now_and_in_the_next_session_of_this
         assert_eq!(desk.kept_rules(), std::slice::from_ref(&rule));
         assert!(site.runs_unasked(&desk, site.command("cargo test -p a")).await);
         assert!(
-            site.runs_unasked(&desk, CommandAct { cwd: site.root.join("deep"), ..site.command("cargo test") }).await
+            site.runs_unasked(&desk, CommandOperation { cwd: site.root.join("deep"), ..site.command("cargo test") })
+                .await
         );
         for command in ["cargo build", "cargo test | sh", "cargo test --config a=b", "cargo testify"] {
             assert!(!site.runs_unasked(&desk, site.command(command)).await, "{command}");
         }
-        let elsewhere = CommandAct { cwd: "/elsewhere".into(), ..site.command("cargo test") };
+        let elsewhere = CommandOperation { cwd: "/elsewhere".into(), ..site.command("cargo test") };
         assert!(!site.runs_unasked(&desk, elsewhere).await);
     }
     assert_eq!(site.kept_in(Path::new("/another")).read(&mut Vec::new()), []);
@@ -214,7 +215,7 @@ async fn a_rule_for_every_project_holds_in_another_one_and_is_removed_from_all()
     let (next, _) = site.session();
     assert_eq!(next.kept_rules().len(), 2);
     assert!(site.runs_unasked(&next, site.command("cargo test -p a")).await);
-    let outside = CommandAct { cwd: "/elsewhere".into(), ..site.command("cargo test") };
+    let outside = CommandOperation { cwd: "/elsewhere".into(), ..site.command("cargo test") };
     assert!(!site.runs_unasked(&next, outside).await, "also then only within the workspace");
     next.remove_rule(&rule).unwrap();
     assert!(!site.runs_unasked(&next, site.command("cargo test")).await);

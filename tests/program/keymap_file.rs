@@ -9,7 +9,7 @@ use crate::support::stage::Stage;
 
 fn stage(keys: &str) -> Stage {
     let mut stage = Stage::new(120, 40);
-    stage.app.facts.keymap = Keymap::read(keys).unwrap();
+    stage.app.ui.keymap = Keymap::read(keys).unwrap();
     stage
 }
 

@@ -103,18 +103,19 @@ fn the_architecture_page_names_every_crate_and_what_it_uses() {
 
 #[test]
 fn only_the_loop_of_the_screen_holds_a_client_of_the_run() {
-    let is_fold = |rest: &str| rest.starts_with("fold") || rest.starts_with("packed") || rest.starts_with("named_file");
+    let is_model =
+        |rest: &str| rest.starts_with("model") || rest.starts_with("packed") || rest.starts_with("named_file");
     let faults: Vec<String> = sources()
         .iter()
         .filter(|source| source.path.starts_with("src/tui/") && !source.path.starts_with("src/tui/run"))
-        .filter(|source| source.code.split("steersman_session::").skip(1).any(|rest| !is_fold(rest)))
+        .filter(|source| source.code.split("steersman_session::").skip(1).any(|rest| !is_model(rest)))
         .map(|source| format!("{} names the session", source.path))
         .collect();
     report(&faults);
 }
 
 #[test]
-fn what_a_client_knows_of_a_run_is_folded_from_words_alone() {
+fn what_a_client_knows_of_a_run_is_modeled_from_words_alone() {
     const FOREIGN: [&str; 5] = [
         "steersman_core::",
         "steersman_provider::",
@@ -122,8 +123,8 @@ fn what_a_client_knows_of_a_run_is_folded_from_words_alone() {
         "steersman_agent::",
         "steersman_extensions::",
     ];
-    let folds = sources().into_iter().filter(|source| source.path.starts_with("src/session/fold/"));
-    let faults: Vec<String> = folds
+    let models = sources().into_iter().filter(|source| source.path.starts_with("src/session/model/"));
+    let faults: Vec<String> = models
         .flat_map(|source| {
             let uses = FOREIGN.into_iter().filter(|used| source.code.contains(used)).collect::<Vec<_>>();
             uses.into_iter().map(move |used| format!("{} uses {used}", source.path))
@@ -162,7 +163,7 @@ const ROOT: &[&str] = &[
     "src/tui/update/keys.rs",
     "src/tui/update/line.rs",
     "src/tui/update/mouse.rs",
-    "src/tui/update/post.rs",
+    "src/tui/update/apply_update.rs",
     "src/tui/update/replay.rs",
     "src/tui/update/transcript.rs",
 ];

@@ -11,9 +11,9 @@ use steersman_base::steering::Framing;
 use steersman_core::listener::Listener;
 use steersman_core::provider::Played;
 use steersman_session::Requests;
-use steersman_session::fold::RunState;
 use steersman_session::host::{self, LastRun, Setup};
 use steersman_session::journal::{read, restore};
+use steersman_session::model::RunState;
 use tempfile::TempDir;
 
 use crate::support::bench::setup;

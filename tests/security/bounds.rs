@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use steersman_base::event::Envelope;
 use steersman_base::limits;
 use steersman_base::text::is_invisible;
-use steersman_session::fold::agents::Agents;
 use steersman_session::journal::SessionFiles;
+use steersman_session::model::agents::Agents;
 use steersman_tools::workspace::Workspace;
 use tempfile::TempDir;
 

@@ -1,5 +1,5 @@
-//! A client of a run: requests go in, replies and snapshots come out; the same request twice is one act. Every story of the
-//! screen runs over the same client, with each request and post written as JSON and read again.
+//! A client of a run: requests go in, replies and snapshots come out; the same request twice is one operation. Every story of the
+//! screen runs over the same client, with each request and update written as JSON and read again.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -8,10 +8,11 @@ use steersman_base::event::Delivery;
 use steersman_base::id::AgentId;
 use steersman_base::image::Image;
 use steersman_base::protocol::{
-    Act, Answer, ApprovalId, BudgetLimits, ClientId, CommandAct, Content, Decision, DraftText, ModeChoice, Numbered,
-    PauseState, Post, QueueAct, QueueOutcome, Reply, Request, RuleRequest, Shift, UndoScope, Withdrawn, WriteAct,
+    Answer, ApprovalId, BudgetLimits, ClientId, CommandOperation, Content, Decision, DraftText, ModeChoice, Numbered,
+    Operation, PauseState, QueueOperation, QueueOutcome, Reply, Request, RuleRequest, Shift, UndoScope, Update,
+    Withdrawn, WriteOperation,
 };
-use steersman_core::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
+use steersman_core::control::{AgentControls, Cancellable, Controls, Interloper, PauseGate};
 use steersman_session::host::{Handle, Mailbox};
 use steersman_session::{Client as _, LocalClient, Requests, WakeReason};
 
@@ -23,7 +24,7 @@ fn run() -> Handle {
         cancellable: Cancellable::new(),
         gate: Arc::new(PauseGate::new()),
     };
-    Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()))
+    Handle::new(Arc::new(AgentControls::new(main)), Arc::new(Mailbox::new()))
 }
 
 fn inject(text: &str) -> Request {
@@ -96,18 +97,18 @@ fn a_request_that_takes_its_time_holds_up_no_other() {
 fn a_client_hears_of_its_request_first_and_then_of_what_changed() {
     let handle = run();
     let client = LocalClient::new(handle.clone());
-    assert!(matches!(client.answers()[..], [Post::Queues { .. }, Post::Approvals { .. }, Post::Budget(_)]));
+    assert!(matches!(client.answers()[..], [Update::Queues { .. }, Update::Approvals { .. }, Update::Budget(_)]));
     assert_eq!(client.answers(), []);
     client.send(inject("text"));
     match &client.answers()[..] {
-        [Post::Reply(Reply::Injected { outcome: Ok(id), .. }), Post::Queues { queues, paused: false }] => {
+        [Update::Reply(Reply::Injected { outcome: Ok(id), .. }), Update::Queues { queues, paused: false }] => {
             assert_eq!(queues, &[(AgentId::main(), handle.interloper().peek())]);
             assert_eq!(&queues[0].1[0].id, id);
         }
         other => panic!("{other:?}"),
     }
     handle.interloper().inject_user_message("from elsewhere").unwrap();
-    assert!(matches!(&client.answers()[..], [Post::Queues { .. }]), "a change that it did not ask for");
+    assert!(matches!(&client.answers()[..], [Update::Queues { .. }]), "a change that it did not ask for");
 }
 
 #[test]
@@ -133,13 +134,13 @@ fn a_budget_is_told_when_it_changes_and_only_then() {
     let client = LocalClient::new(handle.clone());
     client.answers();
     handle.budget().charge("m", 1_000, None);
-    assert!(matches!(&client.events()[..], [Post::Budget(status)] if status.tokens == 1_000));
+    assert!(matches!(&client.events()[..], [Update::Budget(status)] if status.tokens == 1_000));
     assert_eq!(client.events(), []);
     let limits = BudgetLimits { max_cost: None, max_tokens: Some(5_000) };
     client.send(Request::SetBudget { limits });
     assert!(matches!(
         &client.answers()[..],
-        [Post::Reply(Reply::Budget(set)), Post::Budget(status)] if *set == limits && status.limits == limits
+        [Update::Reply(Reply::Budget(set)), Update::Budget(status)] if *set == limits && status.limits == limits
     ));
 }
 
@@ -150,27 +151,27 @@ fn every_request_is_the_same_behind_json() {
         handle.interloper().inject_user_message("pending").unwrap();
         through_json(&handle.interloper().peek().remove(0))
     };
-    let queue = |act| Request::Queue { agent: "a 0".into(), id: "m1".into(), act };
+    let queue = |operation| Request::Queue { agent: "a 0".into(), id: "m1".into(), operation };
     let requests = [
         inject("ä\u{2028}\n\t\"text\""),
         Request::Stop,
         Request::Reset,
-        queue(QueueAct::Hold { text: Some("half".to_owned()) }),
-        queue(QueueAct::Release),
-        queue(QueueAct::Commit {
+        queue(QueueOperation::Hold { text: Some("half".to_owned()) }),
+        queue(QueueOperation::Release),
+        queue(QueueOperation::Commit {
             text: "new".to_owned(),
             delivery: Some(Delivery::FollowUp),
             kind: None,
             trigger: None,
             images: Some(Vec::new()),
         }),
-        queue(QueueAct::Withdraw { to: Withdrawn::Message, before: vec!["m0".into()] }),
-        queue(QueueAct::Restore { entry: Box::new(entry.clone()), before: Vec::new() }),
-        queue(QueueAct::Move { shift: Shift::Earlier }),
-        queue(QueueAct::Deliver { delivery: Delivery::Now }),
-        queue(QueueAct::Merge),
-        queue(QueueAct::Split { first: Box::new(entry.clone()), second: Box::new(entry) }),
-        queue(QueueAct::Confirm),
+        queue(QueueOperation::Withdraw { to: Withdrawn::Message, before: vec!["m0".into()] }),
+        queue(QueueOperation::Restore { entry: Box::new(entry.clone()), before: Vec::new() }),
+        queue(QueueOperation::Move { shift: Shift::Earlier }),
+        queue(QueueOperation::Deliver { delivery: Delivery::Now }),
+        queue(QueueOperation::Merge),
+        queue(QueueOperation::Split { first: Box::new(entry.clone()), second: Box::new(entry) }),
+        queue(QueueOperation::Confirm),
         Request::NeverAskIfTrue,
         Request::Resume,
         Request::Pause { agent: None, state: PauseState::Paused },
@@ -212,14 +213,14 @@ fn every_request_is_the_same_behind_json() {
 
 #[test]
 fn an_act_keeps_what_a_question_shows_behind_json_and_not_the_contents_of_a_file() {
-    let command = Act::Command(CommandAct {
+    let command = Operation::Command(CommandOperation {
         command: "ls".to_owned(),
         cwd: "/work".into(),
         timeout: std::time::Duration::from_millis(1_500),
         outside: false,
     });
     assert_eq!(through_json(&command), command);
-    let write = Act::Write(WriteAct {
+    let write = Operation::Write(WriteOperation {
         tool: "edit".into(),
         path: "/work/a".into(),
         shown: "a".to_owned(),
@@ -227,7 +228,7 @@ fn an_act_keeps_what_a_question_shows_behind_json_and_not_the_contents_of_a_file
         after: Content::from(b"secret".to_vec()),
         diff: "+secret".to_owned(),
     });
-    let Act::Write(read) = through_json(&write) else { panic!("{write:?}") };
+    let Operation::Write(read) = through_json(&write) else { panic!("{write:?}") };
     assert_eq!((read.after.size(), read.after.bytes(), read.diff.as_str()), (6, &b""[..], "+secret"));
 }
 
@@ -239,8 +240,8 @@ fn a_change_of_a_text_that_was_delivered_says_so_and_changes_nothing() {
     let id = handle.interloper().peek().remove(0).id;
     handle.stop();
     client.answers();
-    client.send(Request::Queue { agent: AgentId::main(), id, act: QueueAct::Confirm });
-    let [Post::Reply(Reply::Queue { outcome, .. }), Post::Queues { queues, .. }] = &client.answers()[..] else {
+    client.send(Request::Queue { agent: AgentId::main(), id, operation: QueueOperation::Confirm });
+    let [Update::Reply(Reply::Queue { outcome, .. }), Update::Queues { queues, .. }] = &client.answers()[..] else {
         panic!()
     };
     assert_eq!((outcome, queues.len()), (&QueueOutcome::Gone, 0));
@@ -253,7 +254,8 @@ fn a_yes_that_is_not_taken_is_answered_with_what_is_still_open() {
     client.answers();
     client.send(Request::Answer { id: ApprovalId(7), answer: Answer::Once });
     let answers = client.answers();
-    let [Post::Reply(Reply::Answered { outcome: Err(why), .. }), Post::Approvals { open, .. }] = &answers[..] else {
+    let [Update::Reply(Reply::Answered { outcome: Err(why), .. }), Update::Approvals { open, .. }] = &answers[..]
+    else {
         panic!("{answers:?}")
     };
     assert_eq!((why.as_str(), open.len()), ("the question is gone", 0));

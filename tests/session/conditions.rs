@@ -279,7 +279,7 @@ fn a_stop_leaves_what_waits_for_a_condition_and_a_reset_gives_it_back() {
     let back: Vec<String> = queue.stop(&cancellable).into_iter().map(|entry| entry.message.text).collect();
     assert_eq!(back, ["now"]);
     assert_eq!(queue.peek().len(), 1);
-    let back = queue.bar(&cancellable);
+    let back = queue.block(&cancellable);
     assert_eq!(back[0].trigger, Some(once("bash fails")));
 }
 

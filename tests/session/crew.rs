@@ -8,7 +8,7 @@ use steersman_agent::subagent::{Persona, SubAgents};
 use steersman_base::error::Refused;
 use steersman_base::event::{Delivery, Event, Outcome};
 use steersman_base::id::AgentId;
-use steersman_core::control::{Controls, Crew, Decision, PauseGate, PausePlace};
+use steersman_core::control::{AgentControls, Controls, Decision, PauseGate, PausePlace};
 use steersman_core::listener::Listener;
 use steersman_core::provider::{Played, ProviderError};
 use steersman_core::tool::Tool;
@@ -20,7 +20,7 @@ use crate::support::subagents::{child, persona, spawns};
 /// A rig whose children are steered.
 struct Crewed {
     rig: Rig,
-    crew: Arc<Crew>,
+    crew: Arc<AgentControls>,
     handle: Handle,
 }
 
@@ -32,7 +32,7 @@ impl Crewed {
             cancellable: rig.cancellable.clone(),
             gate: Arc::new(PauseGate::new()),
         };
-        let crew = Arc::new(Crew::new(main));
+        let crew = Arc::new(AgentControls::new(main));
         let handle = Handle::new(Arc::clone(&crew), Arc::default());
         Self { rig, crew, handle }
     }
@@ -41,7 +41,7 @@ impl Crewed {
         let crew = Arc::clone(&self.crew);
         let built = self.rig.try_build(self.rig.builder().gate(crew.main().gate), |c| {
             c.add_tools(tools)?;
-            c.add_extension(Arc::new(SubAgents::new(personas)?.crew(crew)))
+            c.add_extension(Arc::new(SubAgents::new(personas)?.agent_controls(crew)))
         });
         built.await.unwrap()
     }
@@ -407,7 +407,7 @@ async fn a_text_sent_on_the_news_of_the_spawn_waits_for_the_childs_first_boundar
     let built = deck.rig.try_build(deck.rig.builder(), |c| {
         c.add_listener(spy);
         c.add_tool(crate::support::doubles::tool("look", "seen"))?;
-        c.add_extension(Arc::new(SubAgents::new(vec![persona("a", &["look"])])?.crew(crew)))
+        c.add_extension(Arc::new(SubAgents::new(vec![persona("a", &["look"])])?.agent_controls(crew)))
     });
     within(Duration::from_secs(1), "the turn", run(built.await.unwrap(), "Go.").answered()).await;
     assert_eq!(deck.last_of("a")[3..], ["tool#k: seen", "user: at once"]);

@@ -9,7 +9,7 @@ use steersman_base::protocol::{Answer, Numbered, Reply, Request};
 use steersman_core::approval::{Answerer, Mode, Policy, Rules};
 use steersman_extensions::skill::{Owner, SkillLibrary, command};
 use steersman_session::Requests;
-use steersman_session::host::{self, Host, Notice, Post, Setup};
+use steersman_session::host::{self, Host, Notice, Setup, Update};
 use tempfile::TempDir;
 
 use crate::support::bench::setup;
@@ -37,7 +37,7 @@ impl Site {
         let host = host::start(&tokio::runtime::Handle::current(), setup);
         let mailbox = Arc::clone(host.handle().mailbox());
         wait_until("the agent", PATIENCE, || {
-            mailbox.take().iter().any(|post| matches!(post, Post::Notice(Notice::Ready)))
+            mailbox.take().iter().any(|update| matches!(update, Update::Notice(Notice::Ready)))
         })
         .await;
         let requests = Arc::new(Requests::new(host.handle().clone()));

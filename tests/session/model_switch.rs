@@ -11,7 +11,7 @@ use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Policy};
 use steersman_core::listener::InMemoryEventList;
 use steersman_core::provider::{ApiKey, ChatTransport, Registry, Streaming};
 use steersman_provider::{Http, HttpConnector, KeyLoader, ModelServer, Sources};
-use steersman_session::host::{self, Command, Host, Notice, Post, Setup};
+use steersman_session::host::{self, Command, Host, Notice, Setup, Update};
 use tempfile::TempDir;
 
 use crate::support::bench::setup;
@@ -98,8 +98,8 @@ impl Ship {
         let mut all = Vec::new();
         for _ in 0..4_000 {
             all.extend(self.host.handle().mailbox().take());
-            said = all.iter().find_map(|post| match post {
-                Post::Notice(Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. })
+            said = all.iter().find_map(|update| match update {
+                Update::Notice(Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. })
                     if sentence.contains(part) =>
                 {
                     Some(sentence.clone())
@@ -256,25 +256,26 @@ async fn the_models_of_every_server_are_listed_beside_each_other_and_failures_ar
     let whole = [("small", true), ("lab/odd", false), ("lab/big", false)];
     let whole: Vec<ModelOption> = whole.map(|(name, is_current)| ModelOption { is_current, ..name.into() }).into();
     let mut all = Vec::new();
-    let mut posts = || {
+    let mut updates = || {
         all.extend(ship.host.handle().mailbox().take());
         all.clone()
     };
     let mut seen = Vec::new();
     for _ in 0..4_000 {
-        seen = posts();
-        let complete = seen.contains(&Post::Notice(Notice::Models(Ok(whole.clone()))));
-        let told = seen.iter().any(|post| matches!(post, Post::Notice(Notice::Info(said)) if said.contains("gone")));
+        seen = updates();
+        let complete = seen.contains(&Update::Notice(Notice::Models(Ok(whole.clone()))));
+        let told =
+            seen.iter().any(|update| matches!(update, Update::Notice(Notice::Info(said)) if said.contains("gone")));
         if complete && told {
             break;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert!(seen.contains(&Post::Notice(Notice::Models(Ok(whole)))), "{seen:?}");
+    assert!(seen.contains(&Update::Notice(Notice::Models(Ok(whole)))), "{seen:?}");
     let said: Vec<&String> = seen
         .iter()
-        .filter_map(|post| match post {
-            Post::Notice(Notice::Info(said)) => Some(said),
+        .filter_map(|update| match update {
+            Update::Notice(Notice::Info(said)) => Some(said),
             _ => None,
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use steersman_base::event::{Delivery, Event};
 use steersman_base::id::AgentId;
-use steersman_base::protocol::{Notice, Post, Reply, Request};
+use steersman_base::protocol::{Notice, Reply, Request, Update};
 use steersman_core::listener::Listener as _;
 use steersman_session::host::Keeper as _;
 use steersman_session::journal::{read, restore};
@@ -20,19 +20,19 @@ fn a_session_that_another_program_writes_is_shown_and_takes_nothing() {
     let recorded = restore(read(disk.bytes().as_slice()).unwrap().records);
     let client = RecordedClient::new(Box::new(recorded), "process 7 writes it".to_owned());
     let events = client.events();
-    assert!(matches!(&events[0], Post::Envelope(envelope) if envelope.seq == 1), "{events:?}");
-    assert!(matches!(&events[1], Post::Notice(Notice::BuildFailed(why)) if why.to_string() == "process 7 writes it"));
+    assert!(matches!(&events[0], Update::Envelope(envelope) if envelope.seq == 1), "{events:?}");
+    assert!(matches!(&events[1], Update::Notice(Notice::BuildFailed(why)) if why.to_string() == "process 7 writes it"));
     let queues = client.answers();
-    assert!(matches!(&queues[0], Post::Queues { queues, .. } if queues[0].1[0].text == "waits there"), "{queues:?}");
+    assert!(matches!(&queues[0], Update::Queues { queues, .. } if queues[0].1[0].text == "waits there"), "{queues:?}");
     let inject = |text: &str| Request::inject(AgentId::main(), text, Delivery::Steer);
     client.send(inject("mine"));
     let answers = client.answers();
     assert!(
-        matches!(&answers[..], [Post::Reply(Reply::Injected { message, outcome: Err(_), .. })] if message.text == "mine"),
+        matches!(&answers[..], [Update::Reply(Reply::Injected { message, outcome: Err(_), .. })] if message.text == "mine"),
         "{answers:?}"
     );
     client.send(Request::Stop);
-    assert_eq!(client.answers(), [Post::Reply(Reply::Stopped(Vec::new()))]);
+    assert_eq!(client.answers(), [Update::Reply(Reply::Stopped(Vec::new()))]);
     client.send(Request::ListModels);
-    assert_eq!(client.answers(), [Post::Notice(Notice::Info("process 7 writes it".to_owned()))]);
+    assert_eq!(client.answers(), [Update::Notice(Notice::Info("process 7 writes it".to_owned()))]);
 }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use steersman_base::event::{Envelope, Event, Outcome, Pending};
 use steersman_base::id::{AgentId, MessageId};
-use steersman_session::fold::{ReceiptState, Receipts};
+use steersman_session::model::{ReceiptState, Receipts};
 
 /// One thing that happens around the text.
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@ use steersman_base::steering::TextKind;
 use steersman_core::control::Interloper;
 use steersman_core::provider::Played;
 use steersman_session::Requests;
-use steersman_session::host::{self, Host, Notice, Post};
+use steersman_session::host::{self, Host, Notice, Update};
 use steersman_session::journal::restore;
 use tempfile::TempDir;
 
@@ -35,7 +35,7 @@ impl Site {
         let host = host::start(&tokio::runtime::Handle::current(), setup(&rig, &dir));
         let mailbox = Arc::clone(host.handle().mailbox());
         wait_until("the agent", PATIENCE, || {
-            mailbox.take().iter().any(|post| matches!(post, Post::Notice(Notice::Ready)))
+            mailbox.take().iter().any(|update| matches!(update, Update::Notice(Notice::Ready)))
         })
         .await;
         let requests = Requests::new(host.handle().clone());
@@ -200,8 +200,10 @@ async fn a_job_that_was_running_when_the_program_ended_stands_there_as_interrupt
     first.listeners.insert(0, Arc::new(kept.clone()));
     let host = host::start(&tokio::runtime::Handle::current(), first);
     let mailbox = Arc::clone(host.handle().mailbox());
-    wait_until("the agent", PATIENCE, || mailbox.take().iter().any(|post| matches!(post, Post::Notice(Notice::Ready))))
-        .await;
+    wait_until("the agent", PATIENCE, || {
+        mailbox.take().iter().any(|update| matches!(update, Update::Notice(Notice::Ready)))
+    })
+    .await;
     let shell = host.handle().shell().unwrap();
     shell.run(&AgentId::main(), "sleep 300", ShellOutput::Show, None).unwrap();
     wait_until("the start", PATIENCE, || rig.events().iter().any(|event| matches!(event, Event::JobStarted(_)))).await;
@@ -223,8 +225,10 @@ async fn a_job_that_was_running_when_the_program_ended_stands_there_as_interrupt
         host::Setup { resumed: Some(Box::new(resumed)), ..setup(&rig, &dir) },
     );
     let mailbox = Arc::clone(host.handle().mailbox());
-    wait_until("the agent", PATIENCE, || mailbox.take().iter().any(|post| matches!(post, Post::Notice(Notice::Ready))))
-        .await;
+    wait_until("the agent", PATIENCE, || {
+        mailbox.take().iter().any(|update| matches!(update, Update::Notice(Notice::Ready)))
+    })
+    .await;
     let id = host.handle().shell().unwrap().run(&AgentId::main(), "true", ShellOutput::Show, None).unwrap();
     assert_eq!(id.as_str(), "j2");
     host.shutdown(PATIENCE).await;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 use steersman_base::details::{Details, FileDiff};
 use steersman_base::message::Arguments;
-use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy, WriteAct};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Operation, Policy, WriteOperation};
 use steersman_core::tool::{Tool, ToolContext, ToolError, ToolReport};
 use steersman_tools::workspace::Workspace;
 use steersman_tools::{change_tools, file_tools};
@@ -100,14 +100,15 @@ impl Files {
     }
 
     /// Waits for the question about a change; returns what it shows.
-    pub async fn asked(&self) -> WriteAct {
+    pub async fn asked(&self) -> WriteOperation {
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while std::time::Instant::now() < deadline {
             if let Some(request) = self.approvals.open().first() {
-                let ApprovalSubject::Act { act: Act::Write(act) } = request.subject.clone() else {
+                let ApprovalSubject::Operation { operation: Operation::Write(operation) } = request.subject.clone()
+                else {
                     panic!("{request:?}")
                 };
-                return act;
+                return operation;
             }
             tokio::task::yield_now().await;
         }

@@ -13,7 +13,7 @@ use super::tls::{Identity, acceptor};
 
 /// What the server does with one request.
 #[derive(Debug, Clone)]
-pub enum Act {
+pub enum Operation {
     /// Answers.
     Answer(Vec<u8>),
     /// Refuses the stream: it has not looked at it.
@@ -40,13 +40,13 @@ pub struct Http2Server {
 
 #[derive(Default)]
 struct Shared {
-    script: Mutex<VecDeque<Act>>,
+    script: Mutex<VecDeque<Operation>>,
     bodies: Mutex<Vec<String>>,
     protocols: Mutex<Vec<String>>,
 }
 
 impl Http2Server {
-    pub fn start(identity: Identity, script: impl IntoIterator<Item = Act>) -> Self {
+    pub fn start(identity: Identity, script: impl IntoIterator<Item = Operation>) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
@@ -73,8 +73,8 @@ impl Http2Server {
         self.address.port()
     }
 
-    pub fn act(&self, act: Act) {
-        self.shared.script.lock().unwrap().push_back(act);
+    pub fn act(&self, operation: Operation) {
+        self.shared.script.lock().unwrap().push_back(operation);
     }
 
     /// Returns the bodies of the requests so far.
@@ -140,8 +140,8 @@ async fn connection(socket: TcpStream, acceptor: TlsAcceptor, shared: Arc<Shared
                 if flags & END_STREAM != 0 {
                     let whole = String::from_utf8_lossy(&std::mem::take(&mut body)).into_owned();
                     shared.bodies.lock().unwrap().push(whole);
-                    let act = shared.script.lock().unwrap().pop_front().unwrap_or(Act::Break);
-                    if !play(&mut tls, stream, act).await? {
+                    let operation = shared.script.lock().unwrap().pop_front().unwrap_or(Operation::Break);
+                    if !play(&mut tls, stream, operation).await? {
                         // Gives the client the time to read why.
                         return tls.shutdown().await;
                     }
@@ -152,26 +152,30 @@ async fn connection(socket: TcpStream, acceptor: TlsAcceptor, shared: Arc<Shared
     }
 }
 
-/// Does an act; false when the connection ends with it.
-async fn play(tls: &mut (impl AsyncRead + AsyncWrite + Unpin), stream: u32, act: Act) -> std::io::Result<bool> {
+/// Does an operation; false when the connection ends with it.
+async fn play(
+    tls: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    stream: u32,
+    operation: Operation,
+) -> std::io::Result<bool> {
     let leave = |last: u32| [last.to_be_bytes(), NO_ERROR.to_be_bytes()].concat();
-    match act {
-        Act::Answer(body) => answer(tls, stream, &body, END_STREAM).await?,
-        Act::Refuse => frame(tls, RESET, 0, stream, &REFUSED.to_be_bytes()).await?,
-        Act::Break => frame(tls, RESET, 0, stream, &INTERNAL.to_be_bytes()).await?,
-        Act::BreakBehind(body) => {
+    match operation {
+        Operation::Answer(body) => answer(tls, stream, &body, END_STREAM).await?,
+        Operation::Refuse => frame(tls, RESET, 0, stream, &REFUSED.to_be_bytes()).await?,
+        Operation::Break => frame(tls, RESET, 0, stream, &INTERNAL.to_be_bytes()).await?,
+        Operation::BreakBehind(body) => {
             answer(tls, stream, &body, 0).await?;
             frame(tls, RESET, 0, stream, &INTERNAL.to_be_bytes()).await?;
         }
-        Act::LeaveUnseen => {
+        Operation::LeaveUnseen => {
             frame(tls, GO_AWAY, 0, 0, &leave(stream.saturating_sub(2))).await?;
             return Ok(false);
         }
-        Act::LeaveSeen => {
+        Operation::LeaveSeen => {
             frame(tls, GO_AWAY, 0, 0, &leave(stream)).await?;
             return Ok(false);
         }
-        Act::LeaveBehind(body) => {
+        Operation::LeaveBehind(body) => {
             frame(tls, GO_AWAY, 0, 0, &leave(stream)).await?;
             answer(tls, stream, &body, END_STREAM).await?;
             return Ok(false);

@@ -1,4 +1,4 @@
-//! A client whose requests and posts go through JSON, as over a socket.
+//! A client whose requests and updates go through JSON, as over a socket.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use steersman_base::protocol::{Post, Request};
+use steersman_base::protocol::{Request, Update};
 use steersman_session::host::Handle;
 use steersman_session::{Client, LocalClient, Wake, WakeReason};
 
@@ -14,7 +14,7 @@ use steersman_session::{Client, LocalClient, Wake, WakeReason};
 pub struct JsonClient {
     inner: LocalClient,
     /// Replies that were waited for.
-    waited: Mutex<Vec<Post>>,
+    waited: Mutex<Vec<Update>>,
     woken: Mutex<Receiver<()>>,
 }
 
@@ -37,7 +37,7 @@ impl JsonClient {
         let mut waited = self.waited.lock().unwrap();
         loop {
             waited.extend(self.inner.answers());
-            if waited.iter().any(|post| matches!(post, Post::Reply(_))) {
+            if waited.iter().any(|update| matches!(update, Update::Reply(_))) {
                 return;
             }
             woken.recv_timeout(Duration::from_secs(30)).expect("a reply comes");
@@ -54,13 +54,13 @@ impl Client for JsonClient {
         }
     }
 
-    fn answers(&self) -> Vec<Post> {
-        let mut posts = std::mem::take(&mut *self.waited.lock().unwrap());
-        posts.extend(self.inner.answers());
-        posts.iter().map(through_json).collect()
+    fn answers(&self) -> Vec<Update> {
+        let mut updates = std::mem::take(&mut *self.waited.lock().unwrap());
+        updates.extend(self.inner.answers());
+        updates.iter().map(through_json).collect()
     }
 
-    fn events(&self) -> Vec<Post> {
+    fn events(&self) -> Vec<Update> {
         self.inner.events().iter().map(through_json).collect()
     }
 

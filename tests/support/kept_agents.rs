@@ -8,7 +8,7 @@ use steersman_agent::subagent::{Persona, SubAgents};
 use steersman_base::error::Refused;
 use steersman_base::event::Delivery;
 use steersman_base::id::AgentId;
-use steersman_core::control::{Controls, Crew, PauseGate};
+use steersman_core::control::{AgentControls, Controls, PauseGate};
 use steersman_core::listener::Listener;
 use steersman_core::provider::Played;
 use steersman_session::host::Handle;
@@ -27,16 +27,16 @@ impl Kept {
     pub fn new(script: impl IntoIterator<Item = Played>) -> Self {
         let rig = Rig::new(script);
         let (interloper, cancellable) = (Arc::clone(&rig.interloper), rig.cancellable.clone());
-        let crew = Arc::new(Crew::new(Controls { interloper, cancellable, gate: Arc::new(PauseGate::new()) }));
+        let crew = Arc::new(AgentControls::new(Controls { interloper, cancellable, gate: Arc::new(PauseGate::new()) }));
         Self { rig, handle: Handle::new(crew, Arc::default()), listeners: Vec::new() }
     }
 
     pub async fn parent(&self, personas: Vec<Persona>) -> Agent {
-        let (crew, kept) = (Arc::clone(self.handle.crew()), Arc::clone(self.handle.continuations()));
+        let (crew, kept) = (Arc::clone(self.handle.agent_controls()), Arc::clone(self.handle.continuations()));
         let built = self.rig.try_build(self.rig.builder(), |c| {
             self.listeners.iter().for_each(|listener| c.add_listener(Arc::clone(listener)));
             c.add_tool(tool("look", "seen"))?;
-            c.add_extension(Arc::new(SubAgents::new(personas)?.crew(crew).continuations(kept)))
+            c.add_extension(Arc::new(SubAgents::new(personas)?.agent_controls(crew).continuations(kept)))
         });
         built.await.unwrap()
     }

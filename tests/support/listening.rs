@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use steersman_base::clock;
 use steersman_base::event::{Delivery, Envelope, Event};
 use steersman_base::id::AgentId;
-use steersman_base::protocol::{Post, Request};
-use steersman_core::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
+use steersman_base::protocol::{Request, Update};
+use steersman_core::control::{AgentControls, Cancellable, Controls, Interloper, PauseGate};
 use steersman_session::Hub;
 use steersman_session::host::{Handle, Mailbox};
 use steersman_session::socket::{About, SocketServer, Sockets, listen};
@@ -24,15 +24,15 @@ pub fn handle() -> Handle {
         cancellable: Cancellable::new(),
         gate: Arc::new(PauseGate::new()),
     };
-    Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()))
+    Handle::new(Arc::new(AgentControls::new(main)), Arc::new(Mailbox::new()))
 }
 
 pub fn inject(text: &str) -> Request {
     Request::inject(AgentId::main(), text, Delivery::Steer)
 }
 
-pub fn said(agent: &str, seq: u64, event: Event) -> Post {
-    Post::Envelope(Envelope { seq, at: clock::now(), agent: agent.into(), parent: None, event })
+pub fn said(agent: &str, seq: u64, event: Event) -> Update {
+    Update::Envelope(Envelope { seq, at: clock::now(), agent: agent.into(), parent: None, event })
 }
 
 /// A run that listens.
@@ -68,9 +68,9 @@ impl Listening {
     }
 
     /// Connects and says hello; again while those that are gone still take all places.
-    pub fn client(&self, posts: &str, token: Option<&str>) -> Raw {
+    pub fn client(&self, updates: &str, token: Option<&str>) -> Raw {
         let params =
-            json!({"version": steersman_base::protocol::VERSION, "name": "story", "posts": posts, "token": token});
+            json!({"version": steersman_base::protocol::VERSION, "name": "story", "posts": updates, "token": token});
         loop {
             let mut raw = self.connect();
             let answer = raw.call(0, "hello", &params);
@@ -86,14 +86,14 @@ impl Listening {
 pub struct Raw {
     pub stream: UnixStream,
     pub read: BufReader<UnixStream>,
-    pub posts: Vec<Value>,
+    pub updates: Vec<Value>,
 }
 
 impl Raw {
     pub fn new(stream: UnixStream) -> Self {
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let read = BufReader::new(stream.try_clone().unwrap());
-        Self { stream, read, posts: Vec::new() }
+        Self { stream, read, updates: Vec::new() }
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> bool {
@@ -113,12 +113,12 @@ impl Raw {
         }
     }
 
-    /// Reads up to an answer; the posts before it are kept.
+    /// Reads up to an answer; the updates before it are kept.
     pub fn answer(&mut self) -> Option<Value> {
         loop {
             let line = self.line()?;
             if line["method"] == "post" {
-                self.posts.push(line["params"].clone());
+                self.updates.push(line["params"].clone());
             } else {
                 return Some(line);
             }
@@ -130,14 +130,14 @@ impl Raw {
         self.answer().expect("an answer comes")
     }
 
-    /// Reads posts up to one that fits.
+    /// Reads updates up to one that fits.
     pub fn wait_for(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
-        if let Some(index) = self.posts.iter().position(&fits) {
-            return self.posts.drain(..=index).next_back().unwrap();
+        if let Some(index) = self.updates.iter().position(&fits) {
+            return self.updates.drain(..=index).next_back().unwrap();
         }
-        self.posts.clear();
+        self.updates.clear();
         loop {
-            let line = self.line().expect("a post comes");
+            let line = self.line().expect("an update comes");
             if line["method"] == "post" && fits(&line["params"]) {
                 return line["params"].clone();
             }

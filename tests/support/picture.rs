@@ -59,27 +59,27 @@ pub fn svg(buffer: &Buffer) -> String {
 #[derive(PartialEq)]
 struct Look {
     ink: &'static str,
-    ground: Option<&'static str>,
+    background: Option<&'static str>,
     modifiers: Modifier,
 }
 
 impl Look {
     fn of(cell: &Cell) -> Self {
         let ink = colour(cell.fg).unwrap_or(INK);
-        let ground = colour(cell.bg);
+        let background = colour(cell.bg);
         if cell.modifier.contains(Modifier::REVERSED) {
-            return Self { ink: ground.unwrap_or(GROUND), ground: Some(ink), modifiers: cell.modifier };
+            return Self { ink: background.unwrap_or(GROUND), background: Some(ink), modifiers: cell.modifier };
         }
-        Self { ink, ground, modifiers: cell.modifier }
+        Self { ink, background, modifiers: cell.modifier }
     }
 
     fn write(&self, out: &mut String, text: &str, (start, end): (u16, u16), y: u16) {
         let left = u32::from(start) * CELL.0 + MARGIN;
         let width = u32::from(end - start) * CELL.0;
         let top = u32::from(y) * CELL.1 + MARGIN;
-        if let Some(ground) = self.ground {
+        if let Some(background) = self.background {
             let (x, y, w, h) = (tenths(left), tenths(top), tenths(width), tenths(CELL.1));
-            writeln!(out, "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" fill=\"{ground}\"/>").unwrap();
+            writeln!(out, "<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\" fill=\"{background}\"/>").unwrap();
         }
         if text.trim().is_empty() {
             return;

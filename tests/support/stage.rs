@@ -16,8 +16,8 @@ use ratatui::layout::Size;
 use steersman_base::event::{Delivery, Envelope, Event, Outcome, Pending, Usage};
 use steersman_base::id::AgentId;
 use steersman_base::message::Arguments;
-use steersman_base::protocol::{Notice, Post, Request};
-use steersman_core::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
+use steersman_base::protocol::{Notice, Request, Update};
+use steersman_core::control::{AgentControls, Cancellable, Controls, Interloper, PauseGate};
 use steersman_session::Client as _;
 use steersman_session::host::{Handle, Mailbox};
 use steersman_tui::fuzzy::find;
@@ -35,7 +35,7 @@ pub struct Stage {
     pub app: App,
     pub handle: Handle,
     pub client: JsonClient,
-    posts: VecDeque<Post>,
+    updates: VecDeque<Update>,
     /// Every effect so far, but what is remembered.
     pub effects: Vec<Effect>,
     /// What is told in lines, where nothing is drawn.
@@ -58,7 +58,7 @@ impl Stage {
             cancellable: Cancellable::new(),
             gate: Arc::new(PauseGate::new()),
         };
-        let handle = Handle::new(Arc::new(Crew::new(main)), Arc::new(Mailbox::new()));
+        let handle = Handle::new(Arc::new(AgentControls::new(main)), Arc::new(Mailbox::new()));
         let status = Status::new("openai", ModelSource::Configured);
         let mut app = App::new(Size { width, height }, now, status, Themes::default());
         update(&mut app, Msg::from(Notice::Ready));
@@ -67,7 +67,7 @@ impl Stage {
             app,
             handle,
             client,
-            posts: VecDeque::new(),
+            updates: VecDeque::new(),
             effects: Vec::new(),
             remembered: Vec::new(),
             printer: None,
@@ -82,7 +82,7 @@ impl Stage {
     /// Plays the line output instead of a screen.
     pub fn in_lines() -> Self {
         let mut stage = Self::new(80, 24);
-        stage.app.facts.medium = Medium::Lines;
+        stage.app.ui.medium = Medium::Lines;
         stage.printer = Some(Printer::new(&stage.app, Typing::Whole));
         stage
     }
@@ -110,7 +110,7 @@ impl Stage {
 
     /// Tells the screen something and carries out what it asks for.
     pub fn tell(&mut self, msg: Msg) -> &mut Self {
-        let envelope = if let Msg::Post(Post::Envelope(envelope)) = &msg { Some(envelope.clone()) } else { None };
+        let envelope = if let Msg::Update(Update::Envelope(envelope)) = &msg { Some(envelope.clone()) } else { None };
         let effects = update(&mut self.app, msg);
         if let Some(printer) = &mut self.printer {
             for _ in 0..self.looks {
@@ -153,9 +153,9 @@ impl Stage {
 
     /// Tells the screen what came of requests, and what changed.
     pub fn refresh(&mut self) -> &mut Self {
-        self.posts.extend(self.client.answers());
-        while let Some(post) = self.posts.pop_front() {
-            self.tell(Msg::Post(post));
+        self.updates.extend(self.client.answers());
+        while let Some(update) = self.updates.pop_front() {
+            self.tell(Msg::Update(update));
         }
         self
     }
@@ -216,7 +216,7 @@ impl Stage {
     /// Lets an agent do something. The empty name is the main agent.
     pub fn event(&mut self, agent: &str, event: Event) -> &mut Self {
         self.seq += 1;
-        let known = self.app.facts.run.agents.get(&agent.into()).map(|node| node.parent.clone());
+        let known = self.app.ui.run.agents.get(&agent.into()).map(|node| node.parent.clone());
         let parent = known.unwrap_or_else(|| agent.strip_suffix("_synthesizer").or(Some("")).map(AgentId::new));
         let used = if let Event::Tokens(usage) = &event { Some(usage.clone()) } else { None };
         let envelope = Envelope { seq: self.seq, at: self.now, agent: agent.into(), parent, event };
@@ -376,7 +376,7 @@ impl Stage {
 
     /// Draws the screen and returns it as text, one line per row, without blanks at the ends.
     pub fn screen(&mut self) -> String {
-        let Size { width, height } = self.app.facts.size;
+        let Size { width, height } = self.app.ui.size;
         let buffer = self.draw();
         let mut rows = Vec::new();
         for y in 0..height {
@@ -406,7 +406,7 @@ impl Stage {
     }
 
     fn draw_all(&mut self) -> (Buffer, ratatui::layout::Position) {
-        let Size { width, height } = self.app.facts.size;
+        let Size { width, height } = self.app.ui.size;
         if let Some(looked) = look(&self.app, &mut self.cache) {
             self.tell(Msg::Looked(looked));
         }

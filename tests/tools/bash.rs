@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use steersman_base::details::{CommandEnd, Details};
 use steersman_base::limits;
 use steersman_base::message::Arguments;
-use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Operation, Policy};
 use steersman_core::tool::{Concurrency, OnCancel, Outputs, Tool, ToolContext, ToolError, ToolReport};
 use steersman_tools::BashTool;
 use steersman_tools::workspace::{ChildEnvironment, Confinement, Sandbox, Spawner, Workspace};
@@ -193,7 +193,7 @@ async fn a_cancel_ends_it_with_everything_dead() {
     assert!(cancelled.elapsed() < Duration::from_mins(1), "{:?}", cancelled.elapsed());
     assert_eq!(alive(&mark), [] as [&str; 0]);
     assert_eq!(site.tool.spec().on_cancel, OnCancel::Wait);
-    assert_eq!(site.tool.spec().concurrency, Concurrency::Alone);
+    assert_eq!(site.tool.spec().concurrency, Concurrency::Exclusive);
 }
 
 #[tokio::test]
@@ -235,9 +235,14 @@ async fn what_is_approved_is_asked_first_and_a_no_runs_nothing() {
         site.call(json!({"command": "touch made\n", "timeout": 7})),
         answer(Answer::No(Some("use make".to_owned())))
     );
-    let ApprovalSubject::Act { act: Act::Command(act) } = request.subject else { panic!("not a command") };
+    let ApprovalSubject::Operation { operation: Operation::Command(operation) } = request.subject else {
+        panic!("not a command")
+    };
     let root = site.dir.path().join("work").canonicalize().unwrap();
-    assert_eq!((act.command.as_str(), act.cwd.clone(), act.timeout.as_secs()), ("touch made\n", root.clone(), 7));
+    assert_eq!(
+        (operation.command.as_str(), operation.cwd.clone(), operation.timeout.as_secs()),
+        ("touch made\n", root.clone(), 7)
+    );
     let Err(ToolError::Failed(sentence)) = outcome else { panic!("{outcome:?}") };
     assert!(sentence.contains("declined") && sentence.contains("use make"), "{sentence}");
     assert!(!root.join("made").exists());

@@ -181,7 +181,7 @@ fn length_and_depth_are_limited() {
 #[tokio::test]
 async fn the_tool_answers_or_fails_with_the_fault() {
     let tool = Calculator::new();
-    assert_eq!(tool.spec().concurrency, Concurrency::Beside);
+    assert_eq!(tool.spec().concurrency, Concurrency::Parallel);
     let run = async |expression: &str| {
         let text = serde_json::json!({"expression": expression}).to_string();
         let args = tool.spec().parameters.validate(&Arguments::parse(&text)).unwrap();

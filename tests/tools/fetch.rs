@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
-use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Operation, Policy};
 use steersman_core::tool::{Concurrency, Tool, ToolContext};
 use steersman_tools::FetchTool;
 use steersman_tools::web::{AllowedHosts, Client, RequestLimits, Target, WebOptions};
@@ -66,8 +66,10 @@ async fn nothing_is_sent_before_it_is_approved_and_then_exactly_what_was_shown()
             tokio::task::yield_now().await;
         };
         assert_eq!(site.connections(), 0, "asked before the approval");
-        let ApprovalSubject::Act { act: Act::Fetch(act) } = &open.subject else { panic!("{open:?}") };
-        assert_eq!((&*act.tool, act.url.as_str()), ("fetch", site.url("/a%20b?q=%C3%BC").as_str()));
+        let ApprovalSubject::Operation { operation: Operation::Fetch(operation) } = &open.subject else {
+            panic!("{open:?}")
+        };
+        assert_eq!((&*operation.tool, operation.url.as_str()), ("fetch", site.url("/a%20b?q=%C3%BC").as_str()));
         assert!(desk.answer(open.id, Answer::Once));
     };
     let ((result, _), ()) = tokio::join!(asking, answering);
@@ -97,7 +99,7 @@ async fn a_cancelled_call_ends_at_once_and_hangs_up() {
         result = call(&tool, json!({ "url": site.url("/") })) => panic!("{result:?}"),
         () = asked => {}
     }
-    assert_eq!(tool.spec().concurrency, Concurrency::Beside);
+    assert_eq!(tool.spec().concurrency, Concurrency::Parallel);
     let traits = tool.spec().traits;
     assert!(traits.untrusted && traits.egress && !traits.private);
 }
@@ -393,8 +395,8 @@ async fn http_is_asked_as_https_first_and_approved_for_each() {
     let answering = async {
         loop {
             if let Some(open) = desk.open().pop() {
-                if let ApprovalSubject::Act { act: Act::Fetch(act) } = &open.subject {
-                    shown.lock().unwrap().push(act.url.clone());
+                if let ApprovalSubject::Operation { operation: Operation::Fetch(operation) } = &open.subject {
+                    shown.lock().unwrap().push(operation.url.clone());
                 }
                 desk.answer(open.id, Answer::No(None));
             }

@@ -310,7 +310,7 @@ async fn it_runs_beside_others_and_moves_to_another_workspace() {
     assert_eq!(moved.execute(args, &ToolContext::detached()).await.unwrap(), "     1\tx\n");
     let names: Vec<String> = file_tools(&Arc::new(Workspace::new(other.dir.path()).unwrap()))
         .iter()
-        .inspect(|tool| assert_eq!(tool.spec().concurrency, Concurrency::Beside))
+        .inspect(|tool| assert_eq!(tool.spec().concurrency, Concurrency::Parallel))
         .map(|tool| tool.name().to_owned())
         .collect();
     assert_eq!(names, ["read", "grep", "glob"]);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
-use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Operation, Policy};
 use steersman_core::tool::ToolContext;
 use steersman_tools::WebSearchTool;
 use steersman_tools::web::WebOptions;
@@ -298,9 +298,11 @@ async fn the_question_shows_the_query_and_every_service_that_may_get_it() {
             }
             tokio::task::yield_now().await;
         };
-        let ApprovalSubject::Act { act: Act::Search(act) } = &open.subject else { panic!("{open:?}") };
-        assert_eq!(act.query, "a query");
-        assert_eq!(act.services, ["SearXNG", "Brave", "Exa", "DuckDuckGo"]);
+        let ApprovalSubject::Operation { operation: Operation::Search(operation) } = &open.subject else {
+            panic!("{open:?}")
+        };
+        assert_eq!(operation.query, "a query");
+        assert_eq!(operation.services, ["SearXNG", "Brave", "Exa", "DuckDuckGo"]);
         desk.answer(open.id, Answer::No(Some("use the files".to_owned())));
     };
     let ((refused, _), ()) = tokio::join!(asking, answering);

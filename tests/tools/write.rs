@@ -266,7 +266,7 @@ async fn what_undo_cannot_bring_back_is_in_the_question_and_in_the_result() {
 fn it_runs_alone_and_a_cancel_never_leaves_it_half_done() {
     let files = Files::new();
     for tool in files.tools.iter().filter(|tool| ["write", "edit"].contains(&tool.name())) {
-        assert_eq!((tool.spec().concurrency, tool.spec().on_cancel), (Concurrency::Alone, OnCancel::Wait));
+        assert_eq!((tool.spec().concurrency, tool.spec().on_cancel), (Concurrency::Exclusive, OnCancel::Wait));
     }
 }
 

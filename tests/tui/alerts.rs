@@ -27,7 +27,7 @@ fn the_end_of_a_turn_is_told_a_moment_later_to_who_is_away() {
     assert_eq!(told(&stage), Vec::<String>::new(), "another turn may begin at once");
     let due = stage.app.changes_at().expect("somebody has to wake up for it");
     stage.wait(1_000);
-    assert!(due <= stage.app.facts.now);
+    assert!(due <= stage.app.ui.now);
     assert_eq!(told(&stage), ["Steersman: the answer is ready"]);
     stage.wait(60_000);
     assert_eq!(told(&stage).len(), 1);

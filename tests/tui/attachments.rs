@@ -424,7 +424,7 @@ fn a_text_that_an_earlier_process_left_waiting_has_its_images_in_an_edit() {
     let entry = Pending::new(
         "m1".into(),
         UserText { images: vec![image], ..UserText::new(format!("see {}", label(3))) },
-        stage.app.facts.now,
+        stage.app.ui.now,
     );
     stage.handle.interloper().take_over(vec![entry], 9);
     stage.refresh();

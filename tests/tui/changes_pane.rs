@@ -2,7 +2,7 @@
 
 use steersman_base::details::{Details, FileDiff};
 use steersman_base::event::{Event, Outcome};
-use steersman_base::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
+use steersman_base::protocol::{Reply, Request, Undo, UndoScope, UndoneFile, Update};
 use steersman_tui::changes::ChangesPane;
 use steersman_tui::msg::{EditorSubject, Effect, Msg};
 
@@ -41,7 +41,7 @@ fn every_changed_file_stands_there_with_its_whole_change_since_the_start() {
         stage.keys("/diff<enter>");
         assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::ListChanges)));
         assert!(stage.screen().contains("let b = 3;"), "change by change until the run has said more");
-        stage.tell(Msg::Post(Post::Reply(Reply::Changes(vec![whole()]))));
+        stage.tell(Msg::Update(Update::Reply(Reply::Changes(vec![whole()]))));
         insta::assert_snapshot!(format!("changes_{width}x{height}"), stage.picture());
     }
 }
@@ -71,7 +71,7 @@ fn a_file_or_a_turn_is_taken_back_after_a_question_and_leaves_the_list() {
     let scope = UndoScope::File("src/a.rs".to_owned());
     assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::PreviewUndo { scope: scope.clone() })));
     let files = vec![UndoneFile { path: "src/a.rs".to_owned(), undo: Undo::Restored { bytes: 11 } }];
-    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: scope.clone(), files: files.clone() })));
+    stage.tell(Msg::Update(Update::Reply(Reply::UndoPreview { scope: scope.clone(), files: files.clone() })));
     assert!(stage.screen().contains("Take back all changes of src/a.rs?"), "{}", stage.screen());
     stage.wait(350).keys("<a-y>");
     assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Undo { scope })));

@@ -43,9 +43,9 @@ fn a_selected_row_has_one_background() {
             for y in 0..36 {
                 let cells = (0..120).filter_map(|x| buffer.cell((x, y)));
                 let reversed = cells.filter(|cell| cell.modifier.contains(Modifier::REVERSED));
-                let mut grounds: Vec<_> = reversed.map(|cell| (cell.fg, cell.bg)).collect();
-                grounds.dedup();
-                assert!(grounds.len() <= 1, "{theme}, {keys}, row {y}: {grounds:?}");
+                let mut backgrounds: Vec<_> = reversed.map(|cell| (cell.fg, cell.bg)).collect();
+                backgrounds.dedup();
+                assert!(backgrounds.len() <= 1, "{theme}, {keys}, row {y}: {backgrounds:?}");
             }
         }
     }

@@ -26,7 +26,7 @@ fn texts(stage: &Stage) -> Vec<String> {
 fn commands_act_at_once_while_a_turn_runs() {
     let mut stage = running();
     stage.keys("/theme plain<enter>");
-    assert_eq!(stage.app.facts.themes.name(), "plain");
+    assert_eq!(stage.app.ui.themes.name(), "plain");
     stage.keys("/agents<enter>");
     assert_eq!(stage.app.focus.pane, Pane::Tree);
     stage.keys("<esc>/help<enter>");
@@ -114,7 +114,7 @@ fn tab_completes_and_stays_the_follow_up_otherwise() {
     stage.keys("hi<tab>");
     assert_eq!(stage.app.message.text(), "/theme high-contrast");
     stage.keys("<enter>");
-    assert_eq!(stage.app.facts.themes.name(), "high-contrast");
+    assert_eq!(stage.app.ui.themes.name(), "high-contrast");
     stage.keys("afterwards<tab>");
     assert_eq!(stage.sent(), [("afterwards".to_owned(), Delivery::FollowUp)]);
 }
@@ -196,11 +196,11 @@ fn enter_in_a_list_of_values_takes_the_selected_one_at_once_and_begins_at_the_cu
     }
     let mut stage = Stage::new(80, 24);
     stage.keys("/theme hi<enter>");
-    assert_eq!(stage.app.facts.themes.name(), "high-contrast");
+    assert_eq!(stage.app.ui.themes.name(), "high-contrast");
     stage.keys("/theme ");
     assert!(stage.screen().contains("▸ high-contrast"), "{}", stage.screen());
     stage.keys("<enter>");
-    assert_eq!(stage.app.facts.themes.name(), "high-contrast", "the current one is selected");
+    assert_eq!(stage.app.ui.themes.name(), "high-contrast", "the current one is selected");
     stage.keys("/mode re<enter>");
     assert!(stage.app.message.is_empty(), "{:?}", stage.effects);
     stage.keys("/help keys<enter>");
@@ -334,7 +334,7 @@ fn a_reset_keeps_the_transcript_and_a_new_conversation_starts_on_an_empty_screen
     stage.event("", Event::Reset {});
     let screen = stage.screen();
     assert!(!screen.contains("the first answer") && !screen.contains("file_miner"), "{screen}");
-    assert_eq!(stage.app.facts.run.agents.nodes().len(), 1);
+    assert_eq!(stage.app.ui.run.agents.nodes().len(), 1);
     stage.turn("").says("", "hello again");
     assert!(stage.screen().contains("hello again"));
 }
@@ -342,9 +342,9 @@ fn a_reset_keeps_the_transcript_and_a_new_conversation_starts_on_an_empty_screen
 #[test]
 fn f8_goes_through_the_themes() {
     let mut stage = Stage::new(80, 24);
-    let mut seen = vec![stage.app.facts.themes.name().to_owned()];
+    let mut seen = vec![stage.app.ui.themes.name().to_owned()];
     for _ in 0..4 {
-        seen.push(stage.keys("<f8>").app.facts.themes.name().to_owned());
+        seen.push(stage.keys("<f8>").app.ui.themes.name().to_owned());
     }
     assert_eq!(seen, ["dark", "light", "high-contrast", "plain", "dark"]);
     stage.keys("/theme solarized<enter>");

@@ -2,7 +2,7 @@
 
 use steersman_base::event::{Event, Outcome};
 use steersman_base::limits;
-use steersman_base::protocol::{Post, Reply};
+use steersman_base::protocol::{Reply, Update};
 use steersman_tui::keymap::Edit;
 use steersman_tui::message::removed::Removed;
 use steersman_tui::msg::{EditorSubject, Effect, Msg};
@@ -253,7 +253,7 @@ fn texts_that_come_back_while_the_editor_is_open_stay_before_what_it_returns() {
     let mut stage = crew(80, 24);
     stage.keys("pending<enter>draft<c-g>");
     let entries = stage.handle.stop();
-    stage.tell(Msg::Post(Post::Reply(Reply::Stopped(entries))));
+    stage.tell(Msg::Update(Update::Reply(Reply::Stopped(entries))));
     assert_eq!(text(&stage), "pending\n\ndraft");
     edited(&mut stage, "a better draft");
     assert_eq!(text(&stage), "pending\n\na better draft");
@@ -289,7 +289,7 @@ fn each_agent_brings_its_own_draft_with_cursor_undo_and_chips() {
 fn the_draft_for_an_agent_that_ends_can_be_brought_back() {
     let mut stage = crew(80, 24);
     stage.keys("<f3><down><enter>for the child<f3><up><enter>for main");
-    stage.handle.crew().dismiss(&"file_miner 0".into());
+    stage.handle.agent_controls().dismiss(&"file_miner 0".into());
     stage.event("file_miner 0", Event::Returned { entries: Vec::new() });
     stage.finished("", "file_miner 0", Outcome::Completed);
     assert_eq!(said(&stage), "file_miner 0 has ended: Ctrl+_ brings your draft for it into the message");

@@ -9,7 +9,7 @@ use steersman_base::id::AgentId;
 use steersman_base::image::Image;
 use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall, UserAbout};
 use steersman_base::protocol::{
-    ContextAct, ContextItem, ContextKind, ContextPart, ContextReport, ContextWish, Post, Reply, Request,
+    ContextItem, ContextKind, ContextOperation, ContextPart, ContextReport, ContextRequest, Reply, Request, Update,
 };
 use steersman_core::control::ContextBook;
 use steersman_core::provider::Played;
@@ -26,7 +26,7 @@ fn part(kind: ContextKind, name: &str, tokens: u64, call: Option<&str>) -> Conte
         name: name.to_owned(),
         tokens,
         item: call.map(|call| ContextItem::Call(call.into())),
-        wish: None,
+        request: None,
     }
 }
 
@@ -53,7 +53,7 @@ fn report(agent: &str) -> ContextReport {
 }
 
 fn told(stage: &mut Stage, reports: Vec<ContextReport>) {
-    stage.tell(Msg::Post(Post::Reply(Reply::Context { reports, refused: None })));
+    stage.tell(Msg::Update(Update::Reply(Reply::Context { reports, refused: None })));
 }
 
 #[test]
@@ -61,7 +61,10 @@ fn the_largest_part_stands_first_and_the_sums_above() {
     for (width, height) in [(120, 36), (80, 24), (40, 12), (20, 6)] {
         let mut stage = Stage::new(width, height);
         stage.keys("/context<enter>");
-        assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Context { act: ContextAct::List })));
+        assert_eq!(
+            stage.effects.last(),
+            Some(&Effect::Request(Request::Context { operation: ContextOperation::List }))
+        );
         told(&mut stage, vec![report("")]);
         insta::assert_snapshot!(format!("context_{width}x{height}"), stage.picture());
     }
@@ -72,18 +75,19 @@ fn a_result_is_taken_out_or_pinned_and_the_same_key_takes_that_back() {
     let mut stage = Stage::new(100, 30);
     stage.handle.context().publish(report(""));
     stage.keys("/context<enter>");
-    let wish = |call: &str, wish| {
-        let act = ContextAct::Wish { agent: AgentId::main(), item: ContextItem::Call(call.into()), wish };
-        Effect::Request(Request::Context { act })
+    let request = |call: &str, request| {
+        let operation =
+            ContextOperation::Request { agent: AgentId::main(), item: ContextItem::Call(call.into()), request };
+        Effect::Request(Request::Context { operation })
     };
     stage.keys("d");
-    assert_eq!(stage.effects.last(), Some(&wish("c2", Some(ContextWish::Drop))));
+    assert_eq!(stage.effects.last(), Some(&request("c2", Some(ContextRequest::Drop))));
     assert!(stage.screen().contains("the server then reads what is behind it anew, once"), "{}", stage.screen());
     assert!(stage.screen().contains("to be taken out"), "{}", stage.screen());
     stage.keys("d");
-    assert_eq!(stage.effects.last(), Some(&wish("c2", None)));
+    assert_eq!(stage.effects.last(), Some(&request("c2", None)));
     stage.keys("<down>p");
-    assert_eq!(stage.effects.last(), Some(&wish("c1", Some(ContextWish::Pin))));
+    assert_eq!(stage.effects.last(), Some(&request("c1", Some(ContextRequest::Pin))));
     assert_eq!(stage.handle.context().pins(&AgentId::main()), ["c1".into()]);
     let before = stage.effects.len();
     stage.keys("<down>d");
@@ -211,8 +215,8 @@ async fn a_result_that_is_taken_out_leaves_a_mark_at_the_next_boundary() {
     let book = Arc::new(ContextBook::default());
     let mut agent = talked(&rig, &book, &Arc::default()).await;
     let before = book.reports()[0].tokens;
-    assert!(book.wish(agent.id(), &result("c2"), Some(ContextWish::Drop)));
-    assert!(!book.wish(agent.id(), &result("c9"), Some(ContextWish::Drop)), "there is no such result");
+    assert!(book.request(agent.id(), &result("c2"), Some(ContextRequest::Drop)));
+    assert!(!book.request(agent.id(), &result("c9"), Some(ContextRequest::Drop)), "there is no such result");
     assert_eq!(lines(agent.history().messages())[4].len(), "tool#c2: ".len() + 22 * 400, "nothing happens before");
     rig.model.push(Played::text("Again."));
     agent.run_loop("And now?").await.unwrap();
@@ -237,7 +241,7 @@ async fn a_pinned_result_survives_every_compaction_word_for_word() {
     let rig = Rig::new(script());
     let (book, request) = (Arc::new(ContextBook::default()), Arc::new(CompactionRequest::default()));
     let mut agent = talked(&rig, &book, &request).await;
-    assert!(book.wish(agent.id(), &result("c1"), Some(ContextWish::Pin)));
+    assert!(book.request(agent.id(), &result("c1"), Some(ContextRequest::Pin)));
     for round in 0..2 {
         for text in ["One.", "Two.", "Three."] {
             rig.model.push(Played::text(format!("{text} {}", "words ".repeat(200))));
@@ -267,7 +271,7 @@ async fn an_agent_that_has_ended_is_not_listed_any_more() {
     assert_eq!(agents, [AgentId::main(), AgentId::new("worker 0")]);
     book.forget(&AgentId::new("worker 0"));
     assert_eq!(book.reports().len(), 1);
-    assert!(!book.wish(&AgentId::new("worker 0"), &result("c1"), Some(ContextWish::Pin)));
+    assert!(!book.request(&AgentId::new("worker 0"), &result("c1"), Some(ContextRequest::Pin)));
 }
 
 #[tokio::test]
@@ -303,9 +307,9 @@ async fn every_kind_of_row_is_taken_out_as_it_says_or_says_that_it_cannot_be() {
             assert!(!matches!(row.kind, ContextKind::Image | ContextKind::File | ContextKind::Result), "{row:?}");
             continue;
         };
-        let pinned = book.wish(agent.id(), &item, Some(ContextWish::Pin));
+        let pinned = book.request(agent.id(), &item, Some(ContextRequest::Pin));
         assert_eq!(pinned, matches!(item, ContextItem::Call(_)), "{row:?}");
-        assert!(book.wish(agent.id(), &item, Some(ContextWish::Drop)));
+        assert!(book.request(agent.id(), &item, Some(ContextRequest::Drop)));
         rig.model.push(Played::text("Well."));
         agent.run_loop("Go on.").await.unwrap();
         let request = rig.last_request();
@@ -353,16 +357,20 @@ fn an_image_of_the_user_is_taken_out_and_is_not_pinned() {
     assert!(stage.screen().contains("only results and files that the agent read can be pinned"), "{}", stage.screen());
     assert_eq!(stage.effects.len(), before, "nothing is asked for");
     stage.keys("d");
-    let act = ContextAct::Wish { agent: AgentId::main(), item, wish: Some(ContextWish::Drop) };
-    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Context { act })));
+    let operation = ContextOperation::Request { agent: AgentId::main(), item, request: Some(ContextRequest::Drop) };
+    assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Context { operation })));
     assert!(stage.screen().contains("to be taken out"), "{}", stage.screen());
 }
 
 #[test]
 fn what_an_earlier_client_asks_for_a_result_is_understood() {
-    let act: ContextAct = serde_json::from_str(r#"{"wish": {"agent": "", "call": "c1", "wish": "drop"}}"#).unwrap();
+    let operation: ContextOperation =
+        serde_json::from_str(r#"{"request": {"agent": "", "call": "c1", "request": "drop"}}"#).unwrap();
     let item = result("c1");
-    assert_eq!(act, ContextAct::Wish { agent: AgentId::main(), item, wish: Some(ContextWish::Drop) });
+    assert_eq!(
+        operation,
+        ContextOperation::Request { agent: AgentId::main(), item, request: Some(ContextRequest::Drop) }
+    );
     let part: ContextPart =
         serde_json::from_str(r#"{"kind": "file", "name": "a", "tokens": 3, "call": "c1"}"#).unwrap();
     assert_eq!(part.item, Some(result("c1")));

@@ -7,9 +7,9 @@ use steersman_agent::subagent::Persona;
 use steersman_base::error::Refused;
 use steersman_base::event::{Event, Outcome};
 use steersman_base::limits;
-use steersman_base::protocol::{Notice, Post, Request};
+use steersman_base::protocol::{Notice, Request, Update};
 use steersman_core::provider::Played;
-use steersman_session::fold::ReceiptState;
+use steersman_session::model::ReceiptState;
 use steersman_tui::msg::{Effect, Msg};
 
 use crate::support::doubles::{calls, run};
@@ -118,7 +118,7 @@ fn ended() -> Stage {
     stage.turn("").call("", "c1", "agent").spawn("", "file_miner 0").turn("file_miner 0");
     stage.turn_ended("file_miner 0", Outcome::Completed, None).finished("", "file_miner 0", Outcome::Completed);
     stage.result("", "c1", "Gold.").turn_ended("", Outcome::Completed, None);
-    stage.tell(Msg::Post(Post::Notice(Notice::Continuable(vec!["file_miner 0".into()]))));
+    stage.tell(Msg::Update(Update::Notice(Notice::Continuable(vec!["file_miner 0".into()]))));
     stage
 }
 
@@ -137,7 +137,7 @@ fn behind_an_at_sign_stand_the_agents_that_ended_too() {
     assert!(stage.screen().contains("has ended; the text continues it"), "{}", stage.screen());
     stage.keys("fi<tab>");
     assert_eq!(stage.app.message.text(), "@file_miner 0 ");
-    stage.tell(Msg::Post(Post::Notice(Notice::Continuable(Vec::new()))));
+    stage.tell(Msg::Update(Update::Notice(Notice::Continuable(Vec::new()))));
     stage.keys("<c-u>@fi");
     assert!(!stage.screen().contains("has ended; the text continues it"), "{}", stage.screen());
 }
@@ -158,7 +158,7 @@ fn a_text_for_a_finished_agent_says_that_it_continues_it_by_name_and_by_selectio
 #[test]
 fn a_finished_agent_that_is_not_kept_takes_no_text() {
     let mut stage = ended();
-    stage.tell(Msg::Post(Post::Notice(Notice::Continuable(Vec::new()))));
+    stage.tell(Msg::Update(Update::Notice(Notice::Continuable(Vec::new()))));
     stage.paste("@file_miner 0 and the tests").keys("<enter>");
     assert!(targets(&stage).is_empty());
     assert!(stage.screen().contains("not sent"), "{}", stage.screen());
@@ -184,7 +184,7 @@ fn an_agent_that_the_user_continued_runs_on_when_the_turn_of_its_parent_ends() {
     stage.turn("");
     goes_on_for_user(&mut stage, "file_miner 0");
     stage.turn_ended("", Outcome::Completed, None);
-    assert!(stage.app.facts.run.agents.get(&"file_miner 0".into()).unwrap().running());
+    assert!(stage.app.ui.run.agents.get(&"file_miner 0".into()).unwrap().running());
 }
 
 #[test]
@@ -195,8 +195,8 @@ fn what_a_continued_agent_started_runs_on_with_it_and_ends_with_it() {
     stage.spawn("file_miner 0", "reader 0").turn("reader 0");
     let text = entry("m1", "look at the margins");
     stage.deliver_after("reader 0", &[text], 1, "read").turn_ended("", Outcome::Completed, None);
-    let is_running = |stage: &Stage| stage.app.facts.run.agents.get(&"reader 0".into()).unwrap().running();
-    let state = |stage: &Stage| stage.app.facts.run.receipts.get(&"m1".into()).unwrap().state.clone();
+    let is_running = |stage: &Stage| stage.app.ui.run.agents.get(&"reader 0".into()).unwrap().running();
+    let state = |stage: &Stage| stage.app.ui.run.receipts.get(&"m1".into()).unwrap().state.clone();
     assert!(is_running(&stage));
     assert!(matches!(state(&stage), ReceiptState::Delivered(_)), "{:?}", state(&stage));
     stage.turn_ended("file_miner 0", Outcome::Cancelled, None);

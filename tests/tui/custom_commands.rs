@@ -2,7 +2,7 @@
 
 use steersman_base::assets;
 use steersman_base::event::Delivery;
-use steersman_base::protocol::{Notice, Post, PromptTemplate, Reply, Request, TemplateKind};
+use steersman_base::protocol::{Notice, PromptTemplate, Reply, Request, TemplateKind, Update};
 use steersman_tui::msg::{Effect, Msg};
 
 use crate::support::stage::Stage;
@@ -14,7 +14,7 @@ fn template(kind: TemplateKind, name: &str, hint: &str, text: &str) -> PromptTem
 }
 
 fn told(mut stage: Stage) -> Stage {
-    stage.tell(Msg::Post(Post::Notice(Notice::Templates(vec![
+    stage.tell(Msg::Update(Update::Notice(Notice::Templates(vec![
         template(TemplateKind::Command, "review", "[pr]", "Review $1.\nBe brief."),
         template(TemplateKind::Command, "team:release", "", "Release."),
         template(TemplateKind::Command, "state", "", "State: !`git status`\n$ARGUMENTS"),
@@ -64,7 +64,7 @@ fn a_custom_command_wins_over_a_name_of_other_programs_and_never_over_a_command(
         let named = |name: &str| template(TemplateKind::Command, name, "", &format!("My {name}."));
         let skill = template(TemplateKind::Skill, "status", "", "Read it.");
         let all = ["clear", "exit", "models", "help", "new"].map(named).into_iter().chain([skill]).collect();
-        stage.tell(Msg::Post(Post::Notice(Notice::Templates(all))));
+        stage.tell(Msg::Update(Update::Notice(Notice::Templates(all))));
         stage
     };
     for (typed, sent) in [("/clear", "My clear."), ("/exit", "My exit."), ("/models x", "My models.\n\nARGUMENTS: x")] {
@@ -173,7 +173,7 @@ fn fills(stage: &Stage) -> Vec<&str> {
 
 fn filled_in(stage: &mut Stage, outcome: Result<&str, &str>) {
     let outcome = outcome.map(str::to_owned).map_err(str::to_owned);
-    stage.tell(Msg::Post(Post::Reply(Reply::Filled { call: "/state now".to_owned(), outcome })));
+    stage.tell(Msg::Update(Update::Reply(Reply::Filled { call: "/state now".to_owned(), outcome })));
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn hostile_names_and_descriptions_are_shown_and_not_obeyed() {
     let mut stage = Stage::new(80, 24);
     let mut hostile = template(TemplateKind::Command, "evil", "\u{1b}[2J", "x");
     hostile.description = "\u{1b}]0;owned\u{7}\u{202e}".to_owned();
-    stage.tell(Msg::Post(Post::Notice(Notice::Templates(vec![hostile]))));
+    stage.tell(Msg::Update(Update::Notice(Notice::Templates(vec![hostile]))));
     stage.keys("/ev");
     let screen = stage.screen();
     assert!(screen.contains("/evil") && !screen.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{screen}");

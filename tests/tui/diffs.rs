@@ -58,7 +58,7 @@ fn the_words_that_differ_are_underlined_and_no_others() {
             let theme = Theme::built_in(name, Depth::Sixteen);
             let mut stage = Stage::new(100, 30);
             changed(&mut stage, "src/a.rs", HUNKS);
-            stage.app.facts.theme = theme.clone();
+            stage.app.ui.theme = theme.clone();
             stage.keys(open);
             let is_marked = |stage: &mut Stage, text: &str| -> Vec<bool> {
                 let plain = styles_of(stage, "let total")[0].add_modifier;
@@ -88,13 +88,13 @@ fn unchanged_lines_have_the_colours_of_code_and_changed_ones_keep_theirs() {
     let before = stage.screen();
     colour(&mut stage, &mut engine);
     assert_eq!(stage.screen(), before, "nothing moves");
-    let theme = stage.app.facts.theme.clone();
+    let theme = stage.app.ui.theme.clone();
     assert_eq!(styles_of(&mut stage, "fn main")[0].fg, theme.syntax.keyword.fg);
     assert_eq!(styles_of(&mut stage, "return total")[0].fg, theme.syntax.keyword.fg);
     assert_eq!(styles_of(&mut stage, "// done")[0].add_modifier, theme.syntax.comment.add_modifier);
     assert_eq!(styles_of(&mut stage, "let extra")[0].fg, theme.added.fg, "what came is told by its colour");
     // Where a background tells it, the words have the colours of code.
-    stage.app.facts.theme.added = Style::new().bg(Color::Indexed(22));
+    stage.app.ui.theme.added = Style::new().bg(Color::Indexed(22));
     let style = styles_of(&mut stage, "let extra")[0];
     assert_eq!((style.fg, style.bg), (theme.syntax.keyword.fg, Some(Color::Indexed(22))));
 }
@@ -110,7 +110,7 @@ fn what_a_file_holds_has_its_colours_behind_the_numbers() {
     assert!(stage.screen().contains("read a.py · 1.2 s, 2 lines of 4.0 KiB"), "{}", stage.screen());
     stage.keys("<a-o>");
     colour(&mut stage, &mut engine);
-    let syntax = stage.app.facts.theme.syntax.clone();
+    let syntax = stage.app.ui.theme.syntax.clone();
     assert_eq!(styles_of(&mut stage, "def f")[0].fg, syntax.keyword.fg);
     assert_eq!(styles_of(&mut stage, "'a'")[0].fg, syntax.string.fg);
 }

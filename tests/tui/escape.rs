@@ -86,8 +86,8 @@ fn a_stop_gives_the_texts_of_all_agents_back_in_the_order_of_the_list() {
     assert_eq!(next_escape(&stage.app), Escape::Stop("main and 1 agent".to_owned(), 2));
     escape(&mut stage, "Esc: stops main and 1 agent, 2 pending come back");
     assert_eq!(stage.app.message.text(), "for main\n\nfor the child\n\ndraft");
-    assert!(stage.app.facts.run.pending.is_empty());
-    assert!(stage.handle.crew().dismiss(&"file_miner 0".into()).is_empty(), "nothing comes back twice");
+    assert!(stage.app.ui.run.pending.is_empty());
+    assert!(stage.handle.agent_controls().dismiss(&"file_miner 0".into()).is_empty(), "nothing comes back twice");
 }
 
 fn stops(stage: &Stage) -> usize {
@@ -132,7 +132,7 @@ fn the_moment_in_which_an_esc_stops_nothing_is_said_and_ends_by_itself() {
     stage.keys("<f1><esc>");
     assert!(stage.screen().contains("Esc: wait"), "{}", stage.screen());
     let due = stage.app.changes_at().expect("the hint changes by itself");
-    assert!(due <= stage.app.facts.now + jiff::SignedDuration::from_millis(QUIET), "{due}");
+    assert!(due <= stage.app.ui.now + jiff::SignedDuration::from_millis(QUIET), "{due}");
     stage.wait(150).keys("<esc>");
     let screen = stage.screen();
     assert!(screen.contains("Esc again stops main") && !screen.contains("cancelled"), "{screen}");

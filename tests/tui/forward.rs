@@ -12,7 +12,7 @@ fn waiting() -> Stage {
     stage.turn("").call("", "c1", "agent").call("", "c2", "agent");
     for child in ["file_miner 0", "file_miner 1"] {
         stage.spawn("", child).turn(child);
-        stage.handle.crew().enroll(&child.into(), &stage.handle.cancellable().child());
+        stage.handle.agent_controls().enroll(&child.into(), &stage.handle.cancellable().child());
     }
     stage
 }
@@ -56,7 +56,7 @@ fn the_key_sends_it_to_the_sub_agents_instead_then_as_well_then_not() {
 fn without_a_running_sub_agent_nothing_is_sent_and_the_text_stays() {
     let mut stage = waiting();
     for child in ["file_miner 0", "file_miner 1"] {
-        stage.handle.crew().dismiss(&child.into());
+        stage.handle.agent_controls().dismiss(&child.into());
         stage.finished("", child, Outcome::Completed);
     }
     stage.keys("skip the tests<a-down><enter>");

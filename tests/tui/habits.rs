@@ -2,7 +2,7 @@
 //! must never do.
 
 use steersman_base::event::{Delivery, Outcome};
-use steersman_base::protocol::QueueAct;
+use steersman_base::protocol::QueueOperation;
 use steersman_base::protocol::Request;
 use steersman_tui::approval::QuestionSubject;
 use steersman_tui::msg::Effect;
@@ -136,9 +136,11 @@ fn f5_in_an_empty_message_delivers_what_is_pending_in_its_order() {
         .effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Request(Request::Queue { id, act: QueueAct::Deliver { delivery: Delivery::Now }, .. }) => {
-                Some(id.as_str())
-            }
+            Effect::Request(Request::Queue {
+                id,
+                operation: QueueOperation::Deliver { delivery: Delivery::Now },
+                ..
+            }) => Some(id.as_str()),
             _ => None,
         })
         .collect();

@@ -133,7 +133,7 @@ fn the_words_that_led_to_a_page_are_marked_there() {
     let mut stage = Stage::new(80, 24);
     stage.keys("<f1>landlock<end><enter>").screen();
     let (x, y) = stage.place_of("Landlock");
-    let plain = stage.app.facts.theme.text;
+    let plain = stage.app.ui.theme.text;
     let cell = stage.draw()[(x, y)].clone();
     assert_ne!((cell.bg, cell.modifier), (plain.bg.unwrap_or_default(), Modifier::empty()), "{cell:?}");
 }

@@ -63,7 +63,7 @@ fn code_is_plain_at_first_and_its_colours_move_nothing() {
     let mut stage = said(SAMPLE, 80, 24);
     assert_eq!(colour(&mut stage, &mut engine), 1);
     assert_eq!(stage.screen(), plain);
-    let syntax = stage.app.facts.theme.syntax.clone();
+    let syntax = stage.app.ui.theme.syntax.clone();
     assert_eq!(fg(style_of(&mut stage, "fn main")), syntax.keyword.fg);
     assert_eq!(fg(style_of(&mut stage, "main()")), syntax.function.fg);
     assert_eq!(fg(style_of(&mut stage, "\"hi\"")), syntax.string.fg);
@@ -76,8 +76,8 @@ fn another_theme_or_width_needs_no_new_reading() {
     let mut stage = said(SAMPLE, 80, 24);
     colour(&mut stage, &mut engine);
     for name in ["dark", "light", "high-contrast", "plain"] {
-        stage.app.facts.theme = Theme::built_in(name, Depth::Sixteen);
-        stage.app.facts.theme.syntax.keyword = Style::new().fg(Color::Yellow);
+        stage.app.ui.theme = Theme::built_in(name, Depth::Sixteen);
+        stage.app.ui.theme.syntax.keyword = Style::new().fg(Color::Yellow);
         assert_eq!(style_of(&mut stage, "fn main").fg, Some(Color::Yellow), "{name}");
     }
     stage.resize(30, 12);
@@ -105,12 +105,12 @@ fn code_that_streams_is_read_once_line_by_line() {
         }
     }
     assert_eq!(read, 40, "each line once");
-    let keyword = stage.app.facts.theme.syntax.keyword.fg;
+    let keyword = stage.app.ui.theme.syntax.keyword.fg;
     assert_eq!(style_of(&mut stage, "let a39").fg, keyword);
     // A text in quotes that goes over lines is one: the state is kept.
     stage.says("", "let b = \"begins\nlet c goes on\n\";\n");
     colour(&mut stage, &mut engine);
-    assert_eq!(style_of(&mut stage, "let c goes").fg, stage.app.facts.theme.syntax.string.fg);
+    assert_eq!(style_of(&mut stage, "let c goes").fg, stage.app.ui.theme.syntax.string.fg);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn code_in_quotes_and_lists_has_its_colours_too() {
     let mut engine = Engine::load();
     let mut stage = said("> ```sh\n> echo \"a\"\n> ```\n\n- item\n  ```py\n  def f(): pass\n  ```\n", 60, 24);
     colour(&mut stage, &mut engine);
-    let syntax = stage.app.facts.theme.syntax.clone();
+    let syntax = stage.app.ui.theme.syntax.clone();
     assert_eq!(style_of(&mut stage, "\"a\"").fg, syntax.string.fg);
     assert_eq!(style_of(&mut stage, "def f").fg, syntax.keyword.fg);
 }

@@ -8,12 +8,12 @@ use std::time::Duration;
 use steersman_base::details::{CommandEnd, Details, FileDiff, PageFacts, TouchedFiles};
 use steersman_base::event::Event;
 use steersman_base::message::Arguments;
-use steersman_base::protocol::{Post, Reply};
+use steersman_base::protocol::{Reply, Update};
 use steersman_base::protocol::{Undo, UndoScope, UndoneFile};
 use steersman_base::text::QuestionText;
 use steersman_core::approval::{
-    Answerer, ApprovalRecord, Asker, CloneAct, CommandAct, FetchAct, Mode, Policy, Proposal, Rules, SearchAct, UseAct,
-    WriteAct,
+    Answerer, ApprovalRecord, Asker, CloneOperation, CommandOperation, FetchOperation, Mode, Policy, Proposal, Rules,
+    SearchOperation, UseOperation, WriteOperation,
 };
 use steersman_tui::msg::Msg;
 
@@ -81,18 +81,18 @@ fn harmless(stage: &mut Stage, place: &str, sequence: &str) {
     assert!(is_shown, "{place} does not show {sequence:?}");
 }
 
-/// Opens a question about an act, and looks at all of it.
-fn asks<A: Proposal + 'static>(place: &str, sequence: &str, act: A) {
-    asks_under(place, sequence, Rules::default(), act);
+/// Opens a question about an operation, and looks at all of it.
+fn asks<A: Proposal + 'static>(place: &str, sequence: &str, operation: A) {
+    asks_under(place, sequence, Rules::default(), operation);
 }
 
-fn asks_under<A: Proposal + 'static>(place: &str, sequence: &str, rules: Rules, act: A) {
+fn asks_under<A: Proposal + 'static>(place: &str, sequence: &str, rules: Rules, operation: A) {
     let mut stage = Stage::new(80, 24);
     let policy = Policy { answerer: Answerer::User, rules, ..Policy::default() };
     stage.handle.approvals().configure(policy, Mode::Ask);
     let desk = Arc::clone(stage.handle.approvals());
     let asker = Asker { agent: format!("worker {sequence}").as_str().into(), call: "c1".into() };
-    let mut asking = Box::pin(async move { desk.decide(&asker, act, &|_: ApprovalRecord| {}).await.is_ok() });
+    let mut asking = Box::pin(async move { desk.decide(&asker, operation, &|_: ApprovalRecord| {}).await.is_ok() });
     assert!(asking.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     stage.refresh();
     harmless(&mut stage, place, sequence);
@@ -100,8 +100,8 @@ fn asks_under<A: Proposal + 'static>(place: &str, sequence: &str, rules: Rules, 
     harmless(&mut stage, place, sequence);
 }
 
-fn write(shown: &str, diff: &str) -> WriteAct {
-    WriteAct {
+fn write(shown: &str, diff: &str) -> WriteOperation {
+    WriteOperation {
         tool: "edit".into(),
         path: PathBuf::from("/w/a"),
         shown: shown.to_owned(),
@@ -111,8 +111,13 @@ fn write(shown: &str, diff: &str) -> WriteAct {
     }
 }
 
-fn command(command: &str, cwd: &str) -> CommandAct {
-    CommandAct { command: command.to_owned(), cwd: PathBuf::from(cwd), timeout: Duration::from_secs(9), outside: false }
+fn command(command: &str, cwd: &str) -> CommandOperation {
+    CommandOperation {
+        command: command.to_owned(),
+        cwd: PathBuf::from(cwd),
+        timeout: Duration::from_secs(9),
+        outside: false,
+    }
 }
 
 #[test]
@@ -125,12 +130,12 @@ fn no_question_obeys_what_it_asks_about() {
         for sign in ["+", "@@ ", ""] {
             asks("a diff", sequence, write("a", &format!("@@ -1 +1 @@\n{sign}{sequence}\n")));
         }
-        asks("an address", sequence, FetchAct { tool: "fetch".into(), url: format!("https://a/{sequence}") });
-        asks("a query", sequence, SearchAct { query: sequence.to_owned(), services: vec![sequence.to_owned()] });
+        asks("an address", sequence, FetchOperation { tool: "fetch".into(), url: format!("https://a/{sequence}") });
+        asks("a query", sequence, SearchOperation { query: sequence.to_owned(), services: vec![sequence.to_owned()] });
         let rules = Rules::parse(&[], &["read"], &[]).unwrap();
-        let act = UseAct { tool: "read".into(), path: None, shown: sequence.to_owned() };
-        asks_under("a path to read", sequence, rules, act);
-        asks("a clone", sequence, CloneAct { url: sequence.to_owned(), into: PathBuf::from(sequence) });
+        let operation = UseOperation { tool: "read".into(), path: None, shown: sequence.to_owned() };
+        asks_under("a path to read", sequence, rules, operation);
+        asks("a clone", sequence, CloneOperation { url: sequence.to_owned(), into: PathBuf::from(sequence) });
     }
 }
 
@@ -154,10 +159,10 @@ fn no_question_of_the_program_obeys_what_it_asks_about() {
         let change = |undo| UndoneFile { path: sequence.to_owned(), undo };
         let files = vec![change(Undo::Removed), change(Undo::Failed(sequence.to_owned()))];
         let scope = UndoScope::File(sequence.to_owned());
-        stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: scope.clone(), files: files.clone() })));
+        stage.tell(Msg::Update(Update::Reply(Reply::UndoPreview { scope: scope.clone(), files: files.clone() })));
         harmless(&mut stage, "the question about undo", sequence);
         stage.event("", Event::ChangesUndone { turn: None, files: files.clone() });
-        stage.tell(Msg::Post(Post::Reply(Reply::Undone { scope, files })));
+        stage.tell(Msg::Update(Update::Reply(Reply::Undone { scope, files })));
         harmless(&mut stage, "what undo did", sequence);
     }
 }
@@ -225,7 +230,7 @@ fn no_word_of_the_status_line_is_obeyed() {
         harmless(&mut stage, "guards", sequence);
         stage.keys("<f3>i");
         harmless(&mut stage, "details of main", sequence);
-        stage.tell(Msg::Post(Post::Reply(Reply::Mode(Err(text())))));
+        stage.tell(Msg::Update(Update::Reply(Reply::Mode(Err(text())))));
         harmless(&mut stage, "a mode that was refused", sequence);
     }
 }

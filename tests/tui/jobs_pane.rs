@@ -3,7 +3,7 @@
 use steersman_base::details::CommandEnd;
 use steersman_base::event::{Event, JobEnd, JobEnding, JobOwner, JobStart, Outcome};
 use steersman_base::message::Arguments;
-use steersman_base::protocol::{Post, Reply, Request, ShellOutput};
+use steersman_base::protocol::{Reply, Request, ShellOutput, Update};
 use steersman_tui::jobs::JobsPane;
 use steersman_tui::msg::{Effect, Msg};
 
@@ -206,7 +206,7 @@ fn esc_stops_the_shell_line_before_it_stops_the_agent() {
 fn a_line_that_could_not_be_run_is_said_with_its_words() {
     let mut stage = Stage::new(80, 24);
     let outcome = Err("the session has not started yet".to_owned());
-    stage.tell(Msg::Post(Post::Reply(Reply::ShellLine { line: "ls\u{202e}".to_owned(), outcome })));
+    stage.tell(Msg::Update(Update::Reply(Reply::ShellLine { line: "ls\u{202e}".to_owned(), outcome })));
     assert!(stage.screen().contains("not run: the session has not started yet: !ls<U+202E>"), "{}", stage.screen());
 }
 

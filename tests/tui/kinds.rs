@@ -3,9 +3,9 @@
 
 use steersman_base::event::{Delivery, Event};
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{QueueAct, Request};
+use steersman_base::protocol::{QueueOperation, Request};
 use steersman_base::steering::{Rule, RuleChange, RuleNews, RuleScope, TextKind};
-use steersman_session::fold::ledger_row;
+use steersman_session::model::ledger_row;
 use steersman_tui::msg::Effect;
 
 use crate::support::stage::Stage;
@@ -149,8 +149,7 @@ fn the_transcript_the_ledger_and_its_export_say_the_kind() {
     let screen = stage.screen();
     assert!(screen.contains("note, while it worked: it is red"), "{screen}");
     assert!(screen.contains("rule, while it worked: no new files"), "{screen}");
-    let kinds: Vec<String> =
-        stage.app.facts.run.receipts.list().iter().map(|receipt| ledger_row(receipt).kind).collect();
+    let kinds: Vec<String> = stage.app.ui.run.receipts.list().iter().map(|receipt| ledger_row(receipt).kind).collect();
     assert_eq!(kinds, ["add", "note", "rule"]);
     stage.keys("<f4>");
     let screen = stage.screen();
@@ -262,13 +261,13 @@ fn the_kind_of_a_text_and_of_a_draft_goes_with_it_to_another_agent_and_into_the_
 fn a_change_of_kind_is_one_request() {
     let mut stage = working(120, 36);
     stage.keys("one<enter>").keys("<f2>v");
-    let acts: Vec<QueueAct> = stage
+    let operations: Vec<QueueOperation> = stage
         .effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Request(Request::Queue { act, .. }) => Some(act.clone()),
+            Effect::Request(Request::Queue { operation, .. }) => Some(operation.clone()),
             _ => None,
         })
         .collect();
-    assert_eq!(acts, [QueueAct::SetKind { kind: TextKind::Instead, scope: RuleScope::Tree }]);
+    assert_eq!(operations, [QueueOperation::SetKind { kind: TextKind::Instead, scope: RuleScope::Tree }]);
 }

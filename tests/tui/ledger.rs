@@ -3,7 +3,7 @@
 use steersman_base::event::{Event, Outcome, Pending, Usage};
 use steersman_base::price::Price;
 use steersman_base::protocol::Request;
-use steersman_session::fold::ReceiptCost;
+use steersman_session::model::ReceiptCost;
 use steersman_tui::ledger::LedgerPane;
 use steersman_tui::msg::Effect;
 use steersman_tui::state::Pane;
@@ -65,7 +65,7 @@ fn every_text_has_a_row_with_its_boundary_and_its_wait() {
 #[test]
 fn a_text_costs_what_its_agent_used_until_it_calls_another_tool() {
     let stage = session(120, 40);
-    let spent = |place: usize| stage.app.facts.run.receipts.list()[place].spent;
+    let spent = |place: usize| stage.app.ui.run.receipts.list()[place].spent;
     let first = ReceiptCost { tokens: Some(1_200), nanos: Some(1_500_000) };
     let steer = ReceiptCost { tokens: Some(7_000), nanos: Some(2_000_000) };
     assert_eq!([spent(0), spent(1), spent(2)], [first, steer, ReceiptCost::default()]);
@@ -75,13 +75,13 @@ fn a_text_costs_what_its_agent_used_until_it_calls_another_tool() {
 fn where_the_server_tells_no_cost_the_prices_of_the_user_do_for_the_text_as_for_its_agent() {
     let mut stage = Stage::new(120, 40);
     let price = Price::new(2.0, None, 10.0).unwrap();
-    stage.app.facts.run.agents.prices = [("big".to_owned(), price)].into_iter().collect();
+    stage.app.ui.run.agents.prices = [("big".to_owned(), price)].into_iter().collect();
     stage.keys("go<enter>");
     let taken = stage.take_turn();
     let round = Usage { input: Some(1_000), output: Some(100), model: Some("big".to_owned()), ..Usage::default() };
     stage.turn("").deliver(&taken, false).event("", Event::Tokens(round));
-    assert_eq!(stage.app.facts.run.receipts.list()[0].spent.nanos, Some(3_000_000));
-    assert_eq!(stage.app.facts.run.agents.main().cost_nanos, 3_000_000);
+    assert_eq!(stage.app.ui.run.receipts.list()[0].spent.nanos, Some(3_000_000));
+    assert_eq!(stage.app.ui.run.agents.main().cost_nanos, 3_000_000);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn the_end_of_the_turn_ends_the_counting_too() {
     let taken = stage.take_turn();
     stage.turn("").deliver(&taken, false).event("", usage(10, None)).turn_ended("", Outcome::Completed, None);
     stage.event("", Event::TurnStarted { turn: 2 }).event("", usage(500, None));
-    assert_eq!(stage.app.facts.run.receipts.list()[0].spent.tokens, Some(10));
+    assert_eq!(stage.app.ui.run.receipts.list()[0].spent.tokens, Some(10));
 }
 
 #[test]
@@ -170,21 +170,21 @@ fn ledger_at_four_sizes() {
 fn where_prices_are_known_the_ledger_knows_the_cost() {
     let mut stage = Stage::new(120, 40);
     let price = steersman_base::price::Price::new(2.0, None, 10.0).unwrap();
-    stage.app.facts.run.agents.prices = [("qwen3-35b".to_owned(), price)].into_iter().collect();
+    stage.app.ui.run.agents.prices = [("qwen3-35b".to_owned(), price)].into_iter().collect();
     stage.keys("go<enter>");
     let taken = stage.take_turn();
     stage.turn("").deliver(&taken, false);
     let usage =
         Usage { input: Some(1_000), output: Some(100), model: Some("qwen3-35b".to_owned()), ..Usage::default() };
     stage.event("", Event::Tokens(usage));
-    assert_eq!(stage.app.facts.run.receipts.list()[0].spent.nanos, Some(3_000_000));
+    assert_eq!(stage.app.ui.run.receipts.list()[0].spent.nanos, Some(3_000_000));
     assert!(row_of(&stage.keys("<f4>").screen(), "start of turn 1").contains("$0.0030"));
 }
 
 #[test]
 fn another_session_begins_with_an_empty_ledger() {
     let mut stage = session(80, 24);
-    stage.app.facts.run.receipts = steersman_session::fold::Receipts::default();
+    stage.app.ui.run.receipts = steersman_session::model::Receipts::default();
     assert!(stage.keys("<f4>").screen().contains("You have not sent anything yet."));
 }
 
@@ -206,7 +206,7 @@ fn the_sentence_in_which_the_model_says_what_it_did_stands_in_the_ledger_and_a_g
     let reader = stage.app.reader().unwrap();
     let shown = reader.selected.and_then(|cell| reader.transcript.cells().get(cell.index()));
     assert!(format!("{:?}", shown.map(Cell::body)).contains("Counted 12 tests"));
-    let csv = steersman_tui::export::ledger_csv(stage.app.facts.run.receipts.list());
+    let csv = steersman_tui::export::ledger_csv(stage.app.ui.run.receipts.list());
     assert!(
         csv.lines().nth(2).is_some_and(|row| row.contains("answered at step 3") && row.contains("Counted 12")),
         "{csv}"
@@ -215,7 +215,7 @@ fn the_sentence_in_which_the_model_says_what_it_did_stands_in_the_ledger_and_a_g
 
 #[test]
 fn without_a_sentence_of_its_own_nothing_is_claimed() {
-    let unanswered = |stage: &Stage| stage.app.facts.run.receipts.list().iter().all(|receipt| receipt.answer.is_none());
+    let unanswered = |stage: &Stage| stage.app.ui.run.receipts.list().iter().all(|receipt| receipt.answer.is_none());
     for text in
         ["Done with m2.", "[m90] That is another agent's.", "[m99] Nobody sent that.", "[m4] Not delivered yet."]
     {
@@ -231,6 +231,6 @@ fn without_a_sentence_of_its_own_nothing_is_claimed() {
 fn the_first_sentence_about_a_text_counts() {
     let mut stage = said("[m2] Counted them.", false);
     stage.event("", Event::Assistant { text: "[m2] Counted them again.".to_owned(), interrupted: false });
-    let receipts = stage.app.facts.run.receipts.list();
+    let receipts = stage.app.ui.run.receipts.list();
     assert_eq!(receipts[1].answer.as_ref().map(|answer| answer.sentence.as_str()), Some("Counted them."));
 }

@@ -22,7 +22,7 @@ pub fn at_work() -> Stage {
 }
 
 fn pending(stage: &Stage) -> Vec<(&str, Delivery)> {
-    let entries = stage.app.facts.run.pending.entries().iter();
+    let entries = stage.app.ui.run.pending.entries().iter();
     entries.map(|entry| (entry.message.text.as_str(), entry.message.delivery)).collect()
 }
 
@@ -105,7 +105,7 @@ fn a_text_that_the_agent_took_at_once_is_waited_for_although_the_list_never_had_
     assert!(stage.app.at_rest());
     stage.line("one");
     let taken = std::mem::take(&mut *taken.lock().unwrap());
-    assert_eq!((taken.len(), stage.app.facts.run.pending.is_empty()), (1, true));
+    assert_eq!((taken.len(), stage.app.ui.run.pending.is_empty()), (1, true));
     assert!(!stage.app.at_rest(), "the turn of what was typed last is still to come");
     stage.turn("").deliver(&taken, false);
     assert!(!stage.app.at_rest());
@@ -229,7 +229,7 @@ fn other_agents_are_told_in_short_and_the_one_that_is_read_whole() {
     let mut stage = at_work();
     stage.spawn("", "file_miner 0").turn("file_miner 0").says("file_miner 0", "I dig. ");
     let cancellable = stage.handle.cancellable().child();
-    stage.handle.crew().enroll(&"file_miner 0".into(), &cancellable);
+    stage.handle.agent_controls().enroll(&"file_miner 0".into(), &cancellable);
     let written = stage.written();
     assert!(written.contains("agent file_miner 0: started: Look at the sources."), "{written}");
     assert!(!written.contains("I dig"), "{written}");

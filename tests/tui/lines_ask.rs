@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use steersman_base::event::{Event, Outcome};
 use steersman_base::message::{Arguments, ToolCall};
-use steersman_base::protocol::{Decision, Post, Request};
-use steersman_core::approval::{Answerer, ApprovalRecord, Approved, Asker, CommandAct, Mode, Policy, Refusal};
+use steersman_base::protocol::{Decision, Request, Update};
+use steersman_core::approval::{Answerer, ApprovalRecord, Approved, Asker, CommandOperation, Mode, Policy, Refusal};
 use steersman_tui::msg::{Effect, Msg};
 
 use super::approval_popups::Nowhere;
 use super::lines::at_work;
 use crate::support::stage::Stage;
 
-type Asking = Pin<Box<dyn Future<Output = Result<Approved<CommandAct>, Refusal>>>>;
+type Asking = Pin<Box<dyn Future<Output = Result<Approved<CommandOperation>, Refusal>>>>;
 
 /// A command that waits for leave.
 struct Call(Asking);
@@ -27,19 +27,19 @@ impl Call {
         let root = Some("/work".into());
         desk.configure(Policy { answerer: Answerer::User, root, ..Policy::default() }, Mode::Ask);
         let asker = Asker { agent: "".into(), call: "c1".into() };
-        let act = CommandAct {
+        let operation = CommandOperation {
             command: command.to_owned(),
             cwd: "/work".into(),
             timeout: Duration::from_mins(2),
             outside: false,
         };
-        let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: ApprovalRecord| {}).await }));
+        let mut call = Self(Box::pin(async move { desk.decide(&asker, operation, &|_: ApprovalRecord| {}).await }));
         assert!(call.poll().is_none(), "it waits");
         stage.refresh();
         call
     }
 
-    fn poll(&mut self) -> Option<Result<Approved<CommandAct>, Refusal>> {
+    fn poll(&mut self) -> Option<Result<Approved<CommandOperation>, Refusal>> {
         match self.0.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(outcome) => Some(outcome),
             Poll::Pending => None,
@@ -234,9 +234,9 @@ fn words_about_a_held_call_leave_what_is_kept_in_the_line() {
 fn an_old_text_is_asked_about_and_answered_in_words() {
     let mut stage = at_work();
     stage.line("old news");
-    let mut stale = stage.app.facts.run.pending.entries()[0].message.clone();
+    let mut stale = stage.app.ui.run.pending.entries()[0].message.clone();
     stale.stale = true;
-    stage.tell(Msg::Post(Post::Queues { queues: vec![("".into(), vec![stale])], paused: false }));
+    stage.tell(Msg::Update(Update::Queues { queues: vec![("".into(), vec![stale])], paused: false }));
     let written = stage.written();
     assert!(written.contains("/edit N TEXT edit, /no drop, /leave not now"), "{written}");
     stage.line("/leave");

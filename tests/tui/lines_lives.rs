@@ -16,7 +16,7 @@ const CHILD: &str = "file_miner 0";
 
 /// One thing that the user or an agent does.
 #[derive(Debug, Clone)]
-enum Act {
+enum Operation {
     /// A text with these words before it, as a whole line or key by key.
     Type(&'static str, bool),
     /// A command about the pending text with a number.
@@ -33,7 +33,7 @@ enum Act {
     End,
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = Operation> {
     let about = ["/edit", "/delete", "/up", "/down", "/steer", "/followup", "/join", "/deliver"];
     let lines = [
         "",
@@ -53,13 +53,13 @@ fn act() -> impl Strategy<Value = Act> {
     let keys = ["<c-c>", "<esc>", "<a-up>", "<enter>", "<bs>", "<c-w>", "<left>"];
     prop_oneof![
         6 => (prop::sample::select(vec!["", "", "/later ", "/now ", "@file_miner 0 ", "@main "]), any::<bool>())
-            .prop_map(|(before, keys)| Act::Type(before, keys)),
-        8 => (prop::sample::select(about.to_vec()), 0_usize..4).prop_map(|(command, number)| Act::About(command, number)),
-        6 => prop::sample::select(lines.to_vec()).prop_map(Act::Line),
-        2 => prop::sample::select(keys[..4].to_vec()).prop_map(Act::Keys),
-        3 => (any::<bool>(), any::<bool>()).prop_map(|(child, told)| Act::Drain { child, told }),
-        2 => Just(Act::Tell),
-        1 => Just(Act::End),
+            .prop_map(|(before, keys)| Operation::Type(before, keys)),
+        8 => (prop::sample::select(about.to_vec()), 0_usize..4).prop_map(|(command, number)| Operation::About(command, number)),
+        6 => prop::sample::select(lines.to_vec()).prop_map(Operation::Line),
+        2 => prop::sample::select(keys[..4].to_vec()).prop_map(Operation::Keys),
+        3 => (any::<bool>(), any::<bool>()).prop_map(|(child, told)| Operation::Drain { child, told }),
+        2 => Just(Operation::Tell),
+        1 => Just(Operation::End),
     ]
 }
 
@@ -79,7 +79,7 @@ impl Life {
         let mut stage = Stage::in_lines();
         stage.turn("").call("", "c1", "agent").spawn("", CHILD).turn(CHILD);
         let cancellable = stage.handle.cancellable().child();
-        stage.handle.crew().enroll(&CHILD.into(), &cancellable);
+        stage.handle.agent_controls().enroll(&CHILD.into(), &cancellable);
         Self {
             stage,
             words: 0,
@@ -91,9 +91,9 @@ impl Life {
         }
     }
 
-    fn play(&mut self, act: &Act) {
-        match act {
-            Act::Type(before, by_keys) => {
+    fn play(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Type(before, by_keys) => {
                 self.words += 1;
                 let text = format!("{before}w{}w", self.words);
                 // Key by key what is kept in the line is part of it; a whole line stands alone.
@@ -103,8 +103,8 @@ impl Life {
                     self.stage.line(&text);
                 }
             }
-            Act::About(command, number) => {
-                let entries = self.stage.app.facts.run.pending.entries();
+            Operation::About(command, number) => {
+                let entries = self.stage.app.ui.run.pending.entries();
                 let id = entries.get(*number).map_or("m77".to_owned(), |entry| entry.message.id.as_str().to_owned());
                 if *command == "/edit" && self.stage.app.message.editing().is_some() {
                     return;
@@ -112,16 +112,16 @@ impl Life {
                 self.stage.line(&format!("{command} {}", id.trim_start_matches('m')));
             }
             // It would be the new words of what is edited.
-            Act::Line("/nonsense") if self.stage.app.message.editing().is_some() => {}
-            Act::Line(line) => {
+            Operation::Line("/nonsense") if self.stage.app.message.editing().is_some() => {}
+            Operation::Line(line) => {
                 self.stage.line(line);
             }
-            Act::Keys(keys) => {
+            Operation::Keys(keys) => {
                 self.stage.later(5_000).keys(keys);
             }
-            Act::Drain { child, told } => self.drain(*child, *told),
-            Act::Tell => self.tell(),
-            Act::End => self.end(),
+            Operation::Drain { child, told } => self.drain(*child, *told),
+            Operation::Tell => self.tell(),
+            Operation::End => self.end(),
         }
         for removed in self.stage.app.message.removed().entries() {
             if let Removed::Edit { text, .. } = removed {
@@ -135,7 +135,7 @@ impl Life {
 
     fn drain(&mut self, child: bool, told: bool) {
         let agent: AgentId = if child { CHILD.into() } else { AgentId::main() };
-        let Some(controls) = self.stage.handle.crew().get(&agent) else { return };
+        let Some(controls) = self.stage.handle.agent_controls().get(&agent) else { return };
         let taken = controls.interloper.drain();
         self.stage.refresh();
         self.untold.extend(taken.into_iter().map(|entry| (agent.clone(), entry)));
@@ -156,7 +156,7 @@ impl Life {
         if !std::mem::take(&mut self.child_runs) {
             return;
         }
-        let entries = self.stage.handle.crew().dismiss(&CHILD.into());
+        let entries = self.stage.handle.agent_controls().dismiss(&CHILD.into());
         self.tell();
         self.stage.event(CHILD, Event::Returned { entries });
         self.stage.finished("", CHILD, Outcome::Completed);
@@ -166,7 +166,7 @@ impl Life {
     fn held(&self) -> BTreeMap<String, usize> {
         let mut texts: Vec<String> = self.stage.app.message.texts();
         texts.extend(self.taken.iter().chain(&self.untold).map(|(_, entry)| entry.text.clone()));
-        let (crew, app) = (self.stage.handle.crew(), &self.stage.app);
+        let (crew, app) = (self.stage.handle.agent_controls(), &self.stage.app);
         texts.extend(crew.peek().into_iter().flat_map(|(_, entries)| entries).filter_map(|entry| {
             // The line has it, unless it was emptied.
             let is_edited = app.message.is_edited(&entry.id);
@@ -208,8 +208,8 @@ proptest! {
         let [once, often] = [1, 3].map(|looks| {
             let mut life = Life::new();
             life.stage.looks = looks;
-            for act in &acts {
-                life.play(act);
+            for operation in &acts {
+                life.play(operation);
             }
             life.written
         });
@@ -223,14 +223,14 @@ proptest! {
     #[test]
     fn every_typed_text_ends_in_one_place(acts in prop::collection::vec(act(), 1..60)) {
         let mut life = Life::new();
-        for act in &acts {
-            life.play(act);
+        for operation in &acts {
+            life.play(operation);
             for word in 1..=life.words {
                 let word = format!("w{word}w");
                 let places = life.held().get(&word).copied().unwrap_or(0);
                 let typed = life.written.contains(&word);
                 let is_copied = places > 0 && life.copied.contains(&word);
-                prop_assert!(places == 1 || is_copied || (places == 0 && !typed), "{} is in {} places after {:?}\n{}", word, places, act, life.written);
+                prop_assert!(places == 1 || is_copied || (places == 0 && !typed), "{} is in {} places after {:?}\n{}", word, places, operation, life.written);
             }
         }
         for key in ["Ctrl+_", "F2", "F5", "F6", "Alt+", "PgDn", "Esc", "on the screen", "\u{1b}"] {

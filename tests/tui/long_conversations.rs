@@ -8,10 +8,10 @@ use steersman_base::price::Money;
 use steersman_base::protocol::BudgetLimits;
 use steersman_base::protocol::Request;
 use steersman_base::steering::TextKind;
-use steersman_session::fold::{ReceiptMark, ReceiptWords};
+use steersman_session::model::{ReceiptMark, ReceiptText};
 use steersman_tui::msg::Effect;
 use steersman_tui::transcript::cell::{Body, Cell, Fold};
-use steersman_tui::transcript::fold::Transcript;
+use steersman_tui::transcript::reduce::Transcript;
 
 use crate::support::stage::Stage;
 
@@ -125,7 +125,7 @@ fn an_old_cell_opens_folds_and_takes_a_receipt_as_a_new_one_does() {
     assert_eq!(fold(&transcript), Fold::Folded, "one was open");
     transcript.toggle_all();
     assert!(transcript.cells().iter().all(|cell| cell.fold() == Fold::Open));
-    let receipt = ReceiptWords { mark: ReceiptMark::Seen, parts: vec!["seen after all".to_owned()] };
+    let receipt = ReceiptText { mark: ReceiptMark::Seen, parts: vec!["seen after all".to_owned()] };
     transcript.set_receipt(&"m3".into(), receipt.clone());
     turns(&mut transcript, 420..540, |_| {});
     let cell = transcript.cell_of(&"m3".into()).unwrap();
@@ -206,7 +206,7 @@ fn between_turns_a_compaction_is_stopped_by_escape_and_then_all_is_idle_again() 
     stage.event("", Event::Notice { text: stopped.to_owned() });
     let screen = stage.screen();
     assert!(screen.contains(stopped) && screen.contains("· idle"), "{screen}");
-    assert_eq!(stage.app.facts.run.agents.running(), 0);
+    assert_eq!(stage.app.ui.run.agents.running(), 0);
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn the_budget_is_shown_set_raised_and_taken_away_by_its_command() {
         assert!(stage.screen().contains("not set: write /budget 5, /budget 0.50"), "{}", stage.screen());
     }
     assert_eq!(set(&mut stage, "off"), (None, None));
-    assert_eq!(stage.app.facts.run.budget.limits, BudgetLimits::default());
+    assert_eq!(stage.app.ui.run.budget.limits, BudgetLimits::default());
 }
 
 #[test]

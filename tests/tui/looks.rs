@@ -9,7 +9,7 @@ use steersman_base::details::{Details, FileDiff};
 use steersman_base::event::{Event, Outcome};
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::mode::Mode;
-use steersman_base::protocol::Post;
+use steersman_base::protocol::Update;
 use steersman_core::control::{PausePlace, Staleness};
 use steersman_tui::agents::{AgentsPane, Sizes};
 use steersman_tui::focus::Focus;
@@ -92,7 +92,7 @@ fn asked(width: u16, height: u16) -> Stage {
 fn held(width: u16, height: u16) -> Stage {
     let mut stage = rich(width, height);
     stage.keys("<a-h>").screen();
-    let gate = stage.handle.crew().main().gate;
+    let gate = stage.handle.agent_controls().main().gate;
     // What was decided about it does not matter here: it waits for ever.
     std::mem::forget(gate.wait_at(PausePlace::Call(call_of("grep"))));
     stage.event("", Event::Paused { call: Some(call_of("grep")) }).screen();
@@ -134,7 +134,7 @@ fn scenes() -> Vec<Scene> {
 
 /// Wears a theme without a word about it.
 fn use_theme(stage: &mut Stage, theme: &str) {
-    stage.app.facts.theme = stage.app.facts.themes.activate(theme).unwrap();
+    stage.app.ui.theme = stage.app.ui.themes.activate(theme).unwrap();
 }
 
 #[test]
@@ -431,7 +431,7 @@ fn every_mode_is_told_without_colour() {
     let mut told = Told::default();
     for mode in Mode::ALL {
         let mut stage = Stage::new(80, 24);
-        stage.tell(Msg::Post(Post::Approvals { mode, open: Vec::new() }));
+        stage.tell(Msg::Update(Update::Approvals { mode, open: Vec::new() }));
         told.add(mode.name(), stage);
     }
     told.all_differ();

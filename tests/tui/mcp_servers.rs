@@ -6,8 +6,10 @@ use std::task::{Context, Poll, Waker};
 
 use serde_json::{Value, json};
 use steersman_base::event::Event;
-use steersman_base::protocol::{FieldKind, Notice, Post, Reply, Request, ServerRequest, ServerState, ServerStatus};
-use steersman_core::approval::{Answerer, ApprovalRecord, Asker, FormAnswer, FormField, Mode, Policy, ServerToolAct};
+use steersman_base::protocol::{FieldKind, Notice, Reply, Request, ServerRequest, ServerState, ServerStatus, Update};
+use steersman_core::approval::{
+    Answerer, ApprovalRecord, Asker, FormAnswer, FormField, Mode, Policy, ServerToolOperation,
+};
 use steersman_tui::msg::{Effect, Msg};
 
 use crate::support::stage::Stage;
@@ -135,8 +137,8 @@ fn in_lines_the_list_is_told() {
     }
 }
 
-fn call() -> ServerToolAct {
-    ServerToolAct {
+fn call() -> ServerToolOperation {
+    ServerToolOperation {
         server: "issues".to_owned(),
         reached: "npx -y server-issues".to_owned(),
         tool: "close".to_owned(),
@@ -271,9 +273,9 @@ fn a_prompt_is_offered_and_its_text_comes_into_the_message_to_be_read_first() {
     assert!(stage.effects.contains(&Effect::Request(request)), "{:?}", stage.effects);
     assert!(stage.sent().is_empty());
     let reply = |outcome| Reply::Prompt { server: "docs".to_owned(), prompt: "review".to_owned(), outcome };
-    stage.tell(Msg::Post(Post::Reply(reply(Ok("Review src/lib.rs.\nBe brief.".to_owned())))));
+    stage.tell(Msg::Update(Update::Reply(reply(Ok("Review src/lib.rs.\nBe brief.".to_owned())))));
     assert_eq!(stage.app.message.text(), "Review src/lib.rs.\nBe brief.");
-    stage.tell(Msg::Post(Post::Reply(reply(Err("the server docs has no prompt review".to_owned())))));
+    stage.tell(Msg::Update(Update::Reply(reply(Err("the server docs has no prompt review".to_owned())))));
     assert!(stage.screen().contains("the server docs has no prompt review"), "{}", stage.screen());
 }
 

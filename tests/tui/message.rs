@@ -22,7 +22,7 @@ use steersman_tui::message::{Message, TakenOver};
 const AGENTS: [&str; 3] = ["", "file_miner 0", "web_miner 1"];
 
 #[derive(Debug, Clone)]
-enum Act {
+enum Operation {
     /// A word is typed; with a blank before it, it is not remembered.
     Type(&'static str),
     Paste,
@@ -52,33 +52,33 @@ enum Act {
     End(usize),
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = Operation> {
     let moves: [&'static [Edit]; 4] =
         [&[Edit::LineStart], &[Edit::LineEnd], &[Edit::Up, Edit::LineEnd], &[Edit::Down, Edit::LineStart]];
     prop_oneof![
-        10 => prop::sample::select(vec!["", " "]).prop_map(Act::Type),
-        1 => Just(Act::Paste),
-        3 => prop::sample::select(moves.to_vec()).prop_map(Act::Move),
-        6 => Just(Act::Send),
-        1 => Just(Act::SendRefused),
-        2 => Just(Act::Clear),
-        3 => Just(Act::Leave),
-        4 => Just(Act::BringBack),
-        4 => (0..4_usize).prop_map(Act::BeginEdit),
-        2 => prop::sample::select(vec![CallText::Arguments, CallText::Reason]).prop_map(Act::BeginAboutCall),
-        1 => Just(Act::BeginDecline),
-        1 => Just(Act::BeginStep),
-        1 => Just(Act::BeginCommand),
-        3 => Just(Act::Older),
-        2 => Just(Act::Newer),
-        1 => Just(Act::Line),
-        1 => Just(Act::OpenEditor),
-        1 => Just(Act::CloseEditor),
-        2 => (0..4_usize, any::<bool>()).prop_map(|(place, is_taken)| Act::Withdraw(place, is_taken)),
-        2 => (0..AGENTS.len()).prop_map(Act::Drain),
-        1 => Just(Act::Stop),
-        4 => (0..AGENTS.len()).prop_map(Act::Show),
-        1 => (1..AGENTS.len()).prop_map(Act::End),
+        10 => prop::sample::select(vec!["", " "]).prop_map(Operation::Type),
+        1 => Just(Operation::Paste),
+        3 => prop::sample::select(moves.to_vec()).prop_map(Operation::Move),
+        6 => Just(Operation::Send),
+        1 => Just(Operation::SendRefused),
+        2 => Just(Operation::Clear),
+        3 => Just(Operation::Leave),
+        4 => Just(Operation::BringBack),
+        4 => (0..4_usize).prop_map(Operation::BeginEdit),
+        2 => prop::sample::select(vec![CallText::Arguments, CallText::Reason]).prop_map(Operation::BeginAboutCall),
+        1 => Just(Operation::BeginDecline),
+        1 => Just(Operation::BeginStep),
+        1 => Just(Operation::BeginCommand),
+        3 => Just(Operation::Older),
+        2 => Just(Operation::Newer),
+        1 => Just(Operation::Line),
+        1 => Just(Operation::OpenEditor),
+        1 => Just(Operation::CloseEditor),
+        2 => (0..4_usize, any::<bool>()).prop_map(|(place, is_taken)| Operation::Withdraw(place, is_taken)),
+        2 => (0..AGENTS.len()).prop_map(Operation::Drain),
+        1 => Just(Operation::Stop),
+        4 => (0..AGENTS.len()).prop_map(Operation::Show),
+        1 => (1..AGENTS.len()).prop_map(Operation::End),
     ]
 }
 
@@ -116,24 +116,24 @@ impl World {
         format!("w{}w", self.words)
     }
 
-    fn play(&mut self, act: &Act) {
-        match act {
-            Act::Type(blank) => {
+    fn play(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Type(blank) => {
                 let blank = if self.message.is_empty() { blank } else { " " };
                 let word = self.word();
                 self.message.type_text(&format!("{blank}{word} "));
             }
-            Act::Paste => {
+            Operation::Paste => {
                 let word = self.word();
                 self.message.paste(&format!(" {word} \n{}", "line\n".repeat(12)));
             }
-            Act::Move(edits) => {
+            Operation::Move(edits) => {
                 for edit in *edits {
                     self.message.edit(*edit);
                 }
             }
-            Act::Send => self.send(),
-            Act::SendRefused => {
+            Operation::Send => self.send(),
+            Operation::SendRefused => {
                 let text = self.message.text();
                 self.send();
                 if self.message.is_draft() && self.message.text() != text {
@@ -141,48 +141,48 @@ impl World {
                     self.message.put_before(&[text]);
                 }
             }
-            Act::Clear => self.message.clear(),
-            Act::Leave => {
+            Operation::Clear => self.message.clear(),
+            Operation::Leave => {
                 self.message.leave();
                 assert!(self.message.is_draft());
             }
-            Act::BringBack => self.bring_back(),
-            Act::BeginEdit(place) => {
+            Operation::BringBack => self.bring_back(),
+            Operation::BeginEdit(place) => {
                 if let Some((agent, entry)) = self.queue.get(*place).cloned().filter(|_| self.message.is_draft()) {
                     let text = entry.text.clone();
                     self.message.begin(Purpose::Edit(Editing { agent, entry }), &text);
                 }
             }
-            Act::BeginAboutCall(what) => {
+            Operation::BeginAboutCall(what) => {
                 let arguments = Arguments::Raw("{}".to_owned());
                 let call = ToolCall { id: CallId::new("c1"), name: "grep".to_owned(), arguments };
                 let before = if *what == CallText::Arguments { "{} " } else { "" };
                 let about = AboutCall { agent: AgentId::main(), call, what: *what, before: before.to_owned() };
                 self.begin(Purpose::AboutCall(about), before);
             }
-            Act::BeginDecline => {
+            Operation::BeginDecline => {
                 let about = AboutQuestion { id: ApprovalId(1), what: QuestionText::No, before: String::new() };
                 self.begin(Purpose::AboutQuestion(about), "");
             }
-            Act::BeginStep => {
+            Operation::BeginStep => {
                 let (agent, what) = (AgentId::main(), StepText::New(None));
                 self.begin(Purpose::AboutStep(AboutStep { agent, what, before: String::new() }), "");
             }
-            Act::BeginCommand => {
+            Operation::BeginCommand => {
                 if self.message.is_draft() {
                     self.message.begin_command("/theme ");
                 }
             }
-            Act::Older => self.message.older(|_| false),
-            Act::Newer => self.message.newer(|_| false),
-            Act::Line => {
+            Operation::Older => self.message.older(|_| false),
+            Operation::Newer => self.message.newer(|_| false),
+            Operation::Line => {
                 let word = self.word();
                 self.message.begin_line(&word);
                 let line = self.message.end_line();
                 self.message.set_aside(Removed::Draft(line));
             }
-            Act::OpenEditor => self.opened = Some(self.message.open()),
-            Act::CloseEditor => {
+            Operation::OpenEditor => self.opened = Some(self.message.open()),
+            Operation::CloseEditor => {
                 if let Some(opened) = self.opened.take() {
                     let word = self.word();
                     if self.message.take_over(&format!("{opened} {word} ")) == TakenOver::Before {
@@ -190,21 +190,21 @@ impl World {
                     }
                 }
             }
-            Act::Withdraw(place, is_taken) => self.withdraw(*place, *is_taken),
-            Act::Drain(agent) => {
+            Operation::Withdraw(place, is_taken) => self.withdraw(*place, *is_taken),
+            Operation::Drain(agent) => {
                 let agent = AgentId::new(AGENTS[*agent]);
                 let message = &self.message;
                 let drained = self.queue.extract_if(.., |(to, entry)| *to == agent && !message.is_edited(&entry.id));
                 self.delivered.extend(drained.map(|(_, entry)| entry.message.text));
             }
-            Act::Stop => {
+            Operation::Stop => {
                 let entries: Vec<Pending> = self.queue.drain(..).map(|(_, entry)| entry).collect();
                 self.message.give_back(&entries);
             }
-            Act::Show(agent) => {
+            Operation::Show(agent) => {
                 self.shown = AgentId::new(AGENTS[*agent]);
             }
-            Act::End(agent) => {
+            Operation::End(agent) => {
                 let agent = AgentId::new(AGENTS[*agent]);
                 let entries: Vec<Pending> =
                     self.queue.extract_if(.., |(to, _)| *to == agent).map(|(_, entry)| entry).collect();
@@ -319,7 +319,7 @@ impl World {
         }
     }
 
-    fn check(&mut self, act: &Act) {
+    fn check(&mut self, operation: &Operation) {
         let mut hard = self.message.texts();
         hard.extend(self.delivered.iter().cloned());
         let mut soft: Vec<String> =
@@ -347,8 +347,8 @@ impl World {
         for number in 1..=self.words {
             let word = format!("w{number}w");
             let times = count.get(&word).copied().unwrap_or(0);
-            assert!(times > 0 || soft.contains(&word), "{word} is lost after {act:?}");
-            assert!(times < 2 || self.copied.contains(&word), "{word} is in {times} places after {act:?}");
+            assert!(times > 0 || soft.contains(&word), "{word} is lost after {operation:?}");
+            assert!(times < 2 || self.copied.contains(&word), "{word} is in {times} places after {operation:?}");
         }
     }
 }
@@ -363,9 +363,9 @@ proptest! {
     #[test]
     fn no_typed_text_is_ever_lost_or_doubled(acts in prop::collection::vec(act(), 1..30)) {
         let mut world = World::new();
-        for act in acts {
-            world.play(&act);
-            world.check(&act);
+        for operation in acts {
+            world.play(&operation);
+            world.check(&operation);
         }
     }
 }

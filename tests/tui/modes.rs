@@ -68,10 +68,10 @@ fn the_mode_is_in_sight_from_forty_columns_on_whatever_else_is_said() {
                         .approvals()
                         .configure(Policy { sandboxed: Some(sandboxed), ..Policy::default() }, mode);
                     stage.refresh();
-                    stage.app.status.say(
-                        "a sentence that is long enough to fill the whole of a line ".repeat(3),
-                        stage.app.facts.now,
-                    );
+                    stage
+                        .app
+                        .status
+                        .say("a sentence that is long enough to fill the whole of a line ".repeat(3), stage.app.ui.now);
                     let word = match mode {
                         Mode::Ask => "asks",
                         Mode::AutoEdit => "edits",

@@ -118,7 +118,7 @@ fn a_click_selects_a_pending_text_and_changes_nothing() {
     stage.click_on("focus on the tests");
     assert_eq!(stage.app.focus.pane, Pane::Pending);
     assert_eq!(
-        stage.app.pending.selected(&stage.app.facts.run.pending).map(|entry| entry.message.text.as_str()),
+        stage.app.pending.selected(&stage.app.ui.run.pending).map(|entry| entry.message.text.as_str()),
         Some("focus on the tests")
     );
     assert_eq!(stage.effects.len(), before);

@@ -140,9 +140,9 @@ fn what_is_left_in_the_terminal_is_the_beginning_of_the_answer_and_that_the_rest
         ["  ␛[31mred", "  4", "  … 3 more lines", "", "The conversation is not kept. 12.3k tokens used."]
     );
     // A server that does not count them: what the program has guessed for the budget.
-    stage.app.facts.run.budget.tokens = 20_000;
+    stage.app.ui.run.budget.tokens = 20_000;
     assert_eq!(farewell(&stage.app)[8], "The conversation is not kept. 20.0k tokens used.");
-    stage.app.facts.session = Some("0198c9a2".to_owned());
+    stage.app.ui.session = Some("0198c9a2".to_owned());
     assert_eq!(farewell(&stage.app)[8..], ["20.0k tokens used.", "To resume: steersman --resume 0198c9a2"]);
 }
 
@@ -152,7 +152,7 @@ fn a_session_that_cannot_be_saved_is_a_banner_until_it_is_and_only_what_was_save
     stage.keys("go<enter>");
     let taken = stage.take_turn();
     stage.deliver(&taken, false).turn("").says("", "Found.").turn_ended("", Outcome::Completed, None);
-    stage.app.facts.session = Some("0198c9a2".to_owned());
+    stage.app.ui.session = Some("0198c9a2".to_owned());
     let why = "The session cannot be saved: no space left on device";
     let unsaved = |has_begun| Notice::Unsaved(Some(Unsaved { why: why.to_owned(), has_begun }));
     stage.tell(unsaved(false).into());
@@ -174,8 +174,8 @@ fn a_screen_whose_session_is_gone_leaves_the_way_to_go_on_and_what_was_not_sent(
     stage.keys("go<enter>");
     let taken = stage.take_turn();
     stage.deliver(&taken, false).turn("").says("", "Found.").turn_ended("", Outcome::Completed, None);
-    stage.app.facts.session = Some("0198c9a2".to_owned());
-    stage.app.facts.client = Some("attach 1".into());
+    stage.app.ui.session = Some("0198c9a2".to_owned());
+    stage.app.ui.client = Some("attach 1".into());
     stage.keys("half a<c-j>thought");
     let back = ["0 tokens used.", "The session goes on. To come back: steersman attach 0198c9a2"];
     assert_eq!(farewell(&stage.app)[3..], back);
@@ -183,7 +183,7 @@ fn a_screen_whose_session_is_gone_leaves_the_way_to_go_on_and_what_was_not_sent(
     assert!(stage.screen().contains("Ctrl+C clears, Ctrl+D then quits"), "{}", stage.screen());
     // Nor does Esc promise to stop what was running.
     let mut running = Stage::new(110, 24);
-    running.app.facts.client = Some("attach 1".into());
+    running.app.ui.client = Some("attach 1".into());
     running.turn("").tell(Notice::Over("the session has ended".to_owned()).into());
     let screen = running.screen();
     assert!(screen.contains("Ctrl+D quits") && !screen.contains("Esc"), "{screen}");

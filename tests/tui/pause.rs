@@ -22,7 +22,7 @@ fn grep() -> ToolCall {
 }
 
 fn gate(stage: &Stage) -> Arc<PauseGate> {
-    stage.handle.crew().main().gate
+    stage.handle.agent_controls().main().gate
 }
 
 /// A running turn, its agent held.
@@ -118,7 +118,7 @@ fn many_characters_at_once_and_pastes_decide_nothing_about_a_held_call() {
         let mut stage = held(80, 24);
         let gate = gate(&stage);
         let parking = wait_at(&mut stage, &gate, Some(grep()));
-        let typed = Msg::Typed(text.to_owned(), stage.app.facts.now);
+        let typed = Msg::Typed(text.to_owned(), stage.app.ui.now);
         stage.keys("<f11>").tell(typed).keys("<c-u>");
         stage.keys("<f11>").paste(text);
         assert_eq!((decided(&parking), gate.is_paused()), (None, true), "{text}");
@@ -133,7 +133,7 @@ fn enter_right_behind_many_characters_decides_nothing_before_the_next_frame() {
     let mut stage = held(80, 24);
     let gate = gate(&stage);
     let parking = wait_at(&mut stage, &gate, Some(grep()));
-    let typed = Msg::Typed("look at the tests".to_owned(), stage.app.facts.now);
+    let typed = Msg::Typed("look at the tests".to_owned(), stage.app.ui.now);
     stage.tell(typed).keys("<enter><enter>");
     assert_eq!((decided(&parking), stage.sent().len()), (None, 2));
     stage.screen();
@@ -265,13 +265,13 @@ fn an_agent_that_has_ended_cannot_be_held() {
 fn all_are_held_and_go_on_together() {
     let mut stage = held(80, 24);
     stage.keys("<a-h>");
-    let request = steersman_tui::pause::all(&stage.app.facts.run.pauses);
+    let request = steersman_tui::pause::all(&stage.app.ui.run.pauses);
     stage.carry_out(Effect::Request(request));
     assert!(gate(&stage).is_paused());
-    assert!(stage.app.facts.run.pauses.is_paused(&AgentId::new("file_miner 7")), "who comes later is held too");
-    let request = steersman_tui::pause::all(&stage.app.facts.run.pauses);
+    assert!(stage.app.ui.run.pauses.is_paused(&AgentId::new("file_miner 7")), "who comes later is held too");
+    let request = steersman_tui::pause::all(&stage.app.ui.run.pauses);
     stage.carry_out(Effect::Request(request));
-    assert!(!gate(&stage).is_paused() && !stage.app.facts.run.pauses.is_paused(&AgentId::main()));
+    assert!(!gate(&stage).is_paused() && !stage.app.ui.run.pauses.is_paused(&AgentId::main()));
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn hold_all_lets_nobody_go_on_who_was_held_alone() {
     let mut stage = held(120, 40);
     let gate = gate(&stage);
     let parking = wait_at(&mut stage, &gate, Some(grep()));
-    let child = stage.handle.crew().enroll(&"file_miner 0".into(), &Cancellable::new());
+    let child = stage.handle.agent_controls().enroll(&"file_miner 0".into(), &Cancellable::new());
     stage.keys("/pause all<enter>");
     assert!(gate.is_paused() && child.gate.is_paused() && decided(&parking).is_none());
     assert!(stage.screen().contains("every agent is paused; /pause all lets them go on"), "{}", stage.screen());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use steersman_base::event::{Delivery, Event, Pending};
 use steersman_base::id::AgentId;
-use steersman_base::protocol::{Post, Reply};
+use steersman_base::protocol::{Reply, Update};
 use steersman_core::control::{Cancellable, Staleness};
 use steersman_tui::approval::ShownQuestion;
 use steersman_tui::msg::Msg;
@@ -35,7 +35,7 @@ pub fn entries(stage: &Stage) -> Vec<Pending> {
 }
 
 pub fn said(stage: &Stage) -> String {
-    stage.app.status.message(stage.app.facts.now).unwrap_or_default().to_owned()
+    stage.app.status.message(stage.app.ui.now).unwrap_or_default().to_owned()
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn many_characters_at_once_and_pastes_leave_the_list_alone() {
     for text in texts {
         let mut stage = waiting(&["one", "two", "three"]);
         let before = entries(&stage);
-        let typed = Msg::Typed(text.to_owned(), stage.app.facts.now);
+        let typed = Msg::Typed(text.to_owned(), stage.app.ui.now);
         stage.keys("<f2>k").tell(typed).keys("<f2>k").paste(text);
         assert_eq!(entries(&stage), before, "{text}");
         assert!(stage.app.message.editing().is_none() && stage.app.focus.is_on(Pane::Composer), "{text}");
@@ -123,13 +123,13 @@ fn texts_of_an_ended_agent_come_back_before_the_draft_once() {
     let mut stage = waiting(&[]);
     stage.spawn("", "file_miner 0").turn("file_miner 0");
     let cancellable = stage.handle.cancellable().child();
-    stage.handle.crew().enroll(&"file_miner 0".into(), &cancellable);
+    stage.handle.agent_controls().enroll(&"file_miner 0".into(), &cancellable);
     stage.keys("<f3><down><enter>look here<enter>").keys("draft");
-    let entries = stage.handle.crew().dismiss(&"file_miner 0".into());
+    let entries = stage.handle.agent_controls().dismiss(&"file_miner 0".into());
     assert_eq!(entries.len(), 1);
     stage.wait(400).event("file_miner 0", Event::Returned { entries });
     assert_eq!(stage.app.message.text(), "look here\n\ndraft");
-    assert!(stage.app.facts.run.pending.is_empty());
+    assert!(stage.app.ui.run.pending.is_empty());
     assert_eq!(said(&stage), "file_miner 0 has ended: m2 is back in the message");
 }
 
@@ -141,7 +141,7 @@ pub fn crew(width: u16, height: u16) -> Stage {
     stage.turn("").deliver(&taken, false).call("", "c1", "agent").spawn("", "file_miner 0").turn("file_miner 0");
     stage.call("file_miner 0", "x1", "grep").wait(3_000);
     let cancellable = stage.handle.cancellable().child();
-    stage.handle.crew().enroll(&"file_miner 0".into(), &cancellable);
+    stage.handle.agent_controls().enroll(&"file_miner 0".into(), &cancellable);
     stage
 }
 
@@ -156,7 +156,7 @@ fn every_kind(width: u16, height: u16) -> Stage {
     // The question about it is left: it stays in the list, held.
     stage.screen();
     let seen = stage.app.questions.current_id().map(|id| ShownQuestion { id, top: 0, shown: 1, below: 0 });
-    let shown = Msg::Shown(seen, stage.app.facts.now);
+    let shown = Msg::Shown(seen, stage.app.ui.now);
     stage.tell(shown).wait(1_000).keys("<esc>");
     stage.keys("focus on the parser<enter>then write a summary<tab>stop that at once<f5>");
     stage.keys("<f3><down><enter>look at the tests first<enter>").keys("<f3><up><enter>and a draft");
@@ -281,11 +281,11 @@ fn a_stop_while_editing_keeps_the_edit_in_its_place_among_the_texts_that_come_ba
     let mut stage = waiting(&["one", "two", "three"]);
     stage.keys("draft<f2>ke changed");
     let back = stage.handle.stop();
-    stage.tell(Msg::Post(Post::Reply(Reply::Stopped(back))));
+    stage.tell(Msg::Update(Update::Reply(Reply::Stopped(back))));
     assert_eq!(stage.app.message.text(), "one\n\ntwo changed\n\nthree\n\ndraft");
     stage.keys("!");
     assert!(stage.app.message.text().contains("two changed!"), "the cursor stays where the user wrote");
-    assert!(stage.app.message.editing().is_none() && stage.app.facts.run.pending.is_empty());
+    assert!(stage.app.message.editing().is_none() && stage.app.ui.run.pending.is_empty());
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn an_edit_whose_agent_ends_becomes_a_draft_whoever_is_first() {
     for first in ["event", "enter"] {
         let mut stage = crew(120, 36);
         stage.keys("<f3><down><enter>look here<enter>").keys("draft<f2>e, please");
-        let entries = stage.handle.crew().dismiss(&"file_miner 0".into());
+        let entries = stage.handle.agent_controls().dismiss(&"file_miner 0".into());
         let returned = Event::Returned { entries };
         if first == "event" {
             stage.event("file_miner 0", returned);
@@ -304,7 +304,7 @@ fn an_edit_whose_agent_ends_becomes_a_draft_whoever_is_first() {
             stage.event("file_miner 0", returned);
         }
         assert_eq!(stage.app.message.text(), "look here, please\n\ndraft", "{first}");
-        assert!(stage.app.facts.run.pending.is_empty() && stage.app.message.editing().is_none());
+        assert!(stage.app.ui.run.pending.is_empty() && stage.app.message.editing().is_none());
     }
 }
 
@@ -312,7 +312,7 @@ fn an_edit_whose_agent_ends_becomes_a_draft_whoever_is_first() {
 fn a_text_that_cannot_be_put_back_because_its_agent_ended_goes_into_the_message() {
     let mut stage = crew(120, 36);
     stage.keys("<f3><down><enter>look here<enter>").keys("draft<f2>d");
-    assert!(stage.handle.crew().dismiss(&"file_miner 0".into()).is_empty());
+    assert!(stage.handle.agent_controls().dismiss(&"file_miner 0".into()).is_empty());
     stage.keys("u");
     assert_eq!(stage.app.message.text(), "look here\n\ndraft");
     assert_eq!(said(&stage), "file_miner 0 has ended: m2 is back in the message");
@@ -348,7 +348,7 @@ fn the_list_at_four_sizes() {
 fn a_text_for_a_sub_agent_cannot_become_a_follow_up_that_would_never_be_delivered() {
     let mut stage = waiting(&[]);
     let flag = stage.handle.cancellable().clone();
-    let child = stage.handle.crew().enroll(&"file_miner 0".into(), &flag);
+    let child = stage.handle.agent_controls().enroll(&"file_miner 0".into(), &flag);
     stage.spawn("", "file_miner 0").turn("file_miner 0").call("file_miner 0", "d1", "grep");
     stage.keys("@file_miner 0 words<enter>").keys("<f2>f");
     assert_eq!(child.interloper.peek()[0].delivery, Delivery::Steer);
@@ -378,7 +378,7 @@ fn what_was_removed_before_a_new_conversation_comes_back_as_a_draft_and_starts_n
 fn what_an_agent_gives_back_as_it_ends_is_not_said_to_be_delivered_and_an_edit_of_it_comes_back_once() {
     for (keys, end) in [("<f2>d", None), ("<f2>e!", Some("<enter>"))] {
         let mut stage = waiting(&[]);
-        let child = stage.handle.crew().enroll(&"file_miner 0".into(), &Cancellable::new());
+        let child = stage.handle.agent_controls().enroll(&"file_miner 0".into(), &Cancellable::new());
         stage.spawn("", "file_miner 0").turn("file_miner 0").call("file_miner 0", "d1", "grep");
         stage.keys("@file_miner 0 words<enter>");
         let mut returned = Vec::new();
@@ -404,7 +404,7 @@ fn what_the_screen_shows_is_what_peek_says_and_what_it_sends_goes_through_inject
     let id = queue.inject_user_message("from a library").unwrap().id;
     let later = queue.inject_user_message(("later", Delivery::FollowUp)).unwrap().id;
     stage.refresh();
-    let shown: Vec<_> = stage.app.facts.run.pending.entries().iter().map(|entry| entry.message.clone()).collect();
+    let shown: Vec<_> = stage.app.ui.run.pending.entries().iter().map(|entry| entry.message.clone()).collect();
     assert_eq!(shown, through_json(&queue.peek()), "but for what the wire leaves out of a time");
     assert_eq!(stage.handle.peek(), [(AgentId::main(), queue.peek())]);
     let pending = queue.peek();

@@ -1,6 +1,6 @@
 //! Random lives of screen and queue together: whatever the user and the agent do, each typed text ends in one place.
 //!
-//! Every text carries a word of its own. After each act the word is counted over everything that can hold it: what the
+//! Every text carries a word of its own. After each operation the word is counted over everything that can hold it: what the
 //! agent took, the queues, the message, the draft that is set aside, and the stack of removals.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const CHILD: &str = "file_miner 0";
 
 /// One thing that the user or an agent does.
 #[derive(Debug, Clone)]
-enum Act {
+enum Operation {
     /// A new text: sent to the target with this key, or left as a draft (empty).
     Type(&'static str),
     /// A long text is pasted and left.
@@ -34,7 +34,7 @@ enum Act {
     End,
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = Operation> {
     let keys = [
         "<f2>",
         "<f2>j",
@@ -71,13 +71,13 @@ fn act() -> impl Strategy<Value = Act> {
         "<c-r><down><esc>",
     ];
     prop_oneof![
-        6 => prop::sample::select(vec!["<enter>", "<enter>", "<tab>", "<f5>", ""]).prop_map(Act::Type),
-        2 => Just(Act::Rewrite),
-        2 => Just(Act::Paste),
-        12 => prop::sample::select(keys.to_vec()).prop_map(Act::Keys),
-        3 => (any::<bool>(), any::<bool>()).prop_map(|(child, told)| Act::Drain { child, told }),
-        2 => Just(Act::Tell),
-        1 => Just(Act::End),
+        6 => prop::sample::select(vec!["<enter>", "<enter>", "<tab>", "<f5>", ""]).prop_map(Operation::Type),
+        2 => Just(Operation::Rewrite),
+        2 => Just(Operation::Paste),
+        12 => prop::sample::select(keys.to_vec()).prop_map(Operation::Keys),
+        3 => (any::<bool>(), any::<bool>()).prop_map(|(child, told)| Operation::Drain { child, told }),
+        2 => Just(Operation::Tell),
+        1 => Just(Operation::End),
     ]
 }
 
@@ -113,20 +113,20 @@ impl Life {
         format!("w{}w", self.words)
     }
 
-    fn play(&mut self, act: &Act) {
-        match act {
-            Act::Type(key) => {
+    fn play(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Type(key) => {
                 let word = self.word();
                 self.stage.keys("<f3><enter>");
                 // What begins with a blank is not remembered; in the midst of another text it must stand apart.
                 let blank = if self.stage.app.message.is_empty() { "" } else { " " };
                 self.stage.keys(&format!("{blank}{word} ")).keys(key);
             }
-            Act::Paste => {
+            Operation::Paste => {
                 let word = self.word();
                 self.stage.keys("<f3><enter>").paste(&format!(" {word}\n{}", "line\n".repeat(30)));
             }
-            Act::Rewrite => {
+            Operation::Rewrite => {
                 if self.stage.app.message.editing().is_none() {
                     return;
                 }
@@ -140,27 +140,27 @@ impl Life {
                 let word = self.word();
                 self.stage.keys(&word);
             }
-            Act::Keys(keys) => {
+            Operation::Keys(keys) => {
                 // Letters of the list must not be typed where there is no list.
-                if keys.starts_with("<f2>") && self.stage.app.facts.run.pending.is_empty() {
+                if keys.starts_with("<f2>") && self.stage.app.ui.run.pending.is_empty() {
                     return;
                 }
                 self.stage.keys(keys);
             }
-            Act::Drain { child, told } => {
+            Operation::Drain { child, told } => {
                 let agent = if *child { AgentId::new(CHILD) } else { AgentId::main() };
-                let Some(controls) = self.stage.handle.crew().get(&agent) else { return };
+                let Some(controls) = self.stage.handle.agent_controls().get(&agent) else { return };
                 let taken = controls.interloper.drain().into_iter().map(|entry| (agent.clone(), entry));
                 self.untold.extend(taken);
                 if *told {
                     self.tell();
                 }
             }
-            Act::Tell => self.tell(),
-            Act::End => {
+            Operation::Tell => self.tell(),
+            Operation::End => {
                 if self.child_runs {
                     self.child_runs = false;
-                    let entries = self.stage.handle.crew().dismiss(&CHILD.into());
+                    let entries = self.stage.handle.agent_controls().dismiss(&CHILD.into());
                     self.tell();
                     self.stage.event(CHILD, Event::Returned { entries });
                     self.stage.finished("", CHILD, Outcome::Completed);
@@ -220,7 +220,7 @@ impl Life {
         queues.filter(|entry| entry.id == *edited).map(|entry| entry.message.text).next()
     }
 
-    fn check(&mut self, act: &Act) {
+    fn check(&mut self, operation: &Operation) {
         let count = self.count();
         let over: Vec<String> = self.edited_over().iter().flat_map(|text| words_in(text)).collect();
         self.rewritten.extend(over.into_iter().filter(|word| !count.contains_key(word)));
@@ -236,7 +236,7 @@ impl Life {
             // Words of an edit that was left, and words that were written over, need not be anywhere else.
             let at_least = usize::from(!is_left && !self.rewritten.contains(&word));
             let at_most = if self.copied.contains(&word) { usize::MAX } else { 1 };
-            assert!((at_least..=at_most).contains(&times), "{word} is in {times} places after {act:?}");
+            assert!((at_least..=at_most).contains(&times), "{word} is in {times} places after {operation:?}");
         }
     }
 }
@@ -258,9 +258,9 @@ proptest! {
     #[test]
     fn each_typed_text_is_in_one_place(acts in prop::collection::vec(act(), 1..40)) {
         let mut life = Life::new();
-        for act in acts {
-            life.play(&act);
-            life.check(&act);
+        for operation in acts {
+            life.play(&operation);
+            life.check(&operation);
             life.stage.screen();
         }
     }

@@ -29,7 +29,7 @@ const MARK: u8 = b'A';
 
 /// What happens before a frame.
 #[derive(Debug, Clone)]
-enum Act {
+enum Operation {
     /// Scrolls to a line of the text.
     Show(u16),
     /// Scrolls up by a few lines, as a transcript does.
@@ -40,14 +40,14 @@ enum Act {
     Redraw,
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = Operation> {
     let area = (0..SCREEN.width, 0..SCREEN.height, 1..20_u16, 1..6_u16);
     let area = area.prop_map(|(x, y, width, height)| Rect { x, y, width, height }.intersection(SCREEN));
     prop_oneof![
-        2 => (0..LINES).prop_map(Act::Show),
-        4 => (1..5_u16).prop_map(Act::Follow),
-        2 => prop::option::of(area).prop_map(Act::Cover),
-        1 => Just(Act::Redraw),
+        2 => (0..LINES).prop_map(Operation::Show),
+        4 => (1..5_u16).prop_map(Operation::Follow),
+        2 => prop::option::of(area).prop_map(Operation::Cover),
+        1 => Just(Operation::Redraw),
     ]
 }
 
@@ -89,13 +89,13 @@ impl Life {
         }
     }
 
-    /// Plays an act, then draws a frame and compares what the terminal shows of the picture with what the frame holds.
-    fn play(&mut self, act: &Act) {
-        match act {
-            Act::Show(top) => self.top = *top,
-            Act::Follow(lines) => self.top = (self.top + lines) % LINES,
-            Act::Cover(area) => self.cover = *area,
-            Act::Redraw => {
+    /// Plays an operation, then draws a frame and compares what the terminal shows of the picture with what the frame holds.
+    fn play(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Show(top) => self.top = *top,
+            Operation::Follow(lines) => self.top = (self.top + lines) % LINES,
+            Operation::Cover(area) => self.cover = *area,
+            Operation::Redraw => {
                 self.painter.backend_mut().forget();
                 self.painter.resize(SCREEN).unwrap();
             }
@@ -176,8 +176,8 @@ proptest! {
     fn the_terminal_shows_exactly_the_rows_of_pictures_that_the_frame_holds(acts in prop::collection::vec(act(), 1..40)) {
         for protocol in [PictureProtocol::Sixel, PictureProtocol::Iterm2] {
             let mut life = Life::new(protocol);
-            for act in &acts {
-                life.play(act);
+            for operation in &acts {
+                life.play(operation);
             }
         }
     }

@@ -5,7 +5,9 @@
 use steersman_base::event::{Event, Outcome};
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::mode::Mode;
-use steersman_base::protocol::{Act, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, Post, WriteAct};
+use steersman_base::protocol::{
+    ApprovalId, ApprovalRequest, ApprovalSubject, Asker, Operation, Update, WriteOperation,
+};
 use steersman_core::control::Staleness;
 use steersman_tui::msg::Msg;
 
@@ -39,7 +41,7 @@ fn crew() -> Stage {
 #[test]
 fn a_change_is_asked_about_with_its_diff() {
     let mut stage = crew();
-    let act = Act::Write(WriteAct {
+    let operation = Operation::Write(WriteOperation {
         tool: "edit".into(),
         path: "/work/src/parser.rs".into(),
         shown: "src/parser.rs".to_owned(),
@@ -53,14 +55,14 @@ fn a_change_is_asked_about_with_its_diff() {
     let approval = ApprovalRequest {
         id: ApprovalId(1),
         asker: Some(Asker { agent: "file_miner 0".into(), call: "k2".into() }),
-        subject: ApprovalSubject::Act { act },
+        subject: ApprovalSubject::Operation { operation },
         why: String::new(),
         session: Some("every edit in this directory".to_owned()),
         rule: None,
     };
     let sandbox = Some("bubblewrap".to_owned());
     stage.event("", Event::Guards { mode: "ask".to_owned(), sandbox, context_files: Vec::new() });
-    stage.tell(Msg::Post(Post::Approvals { mode: Mode::Ask, open: vec![approval] }));
+    stage.tell(Msg::Update(Update::Approvals { mode: Mode::Ask, open: vec![approval] }));
     stage.draw();
     stage.wait(400);
     assert_picture("approval", &stage.draw());

@@ -2,7 +2,9 @@
 
 use steersman_base::event::{Event, Outcome};
 use steersman_base::mode::Mode;
-use steersman_base::protocol::{Act, ApprovalId, ApprovalRequest, ApprovalSubject, OfferedRule, Post, SearchAct};
+use steersman_base::protocol::{
+    ApprovalId, ApprovalRequest, ApprovalSubject, OfferedRule, Operation, SearchOperation, Update,
+};
 
 use steersman_tui::msg::Msg;
 
@@ -46,16 +48,16 @@ fn a_question_says_what_each_answer_allows_behind_its_number() {
         ("every command that begins with: make", "2 allows until you quit: every command that begins with: make"),
     ] {
         let mut stage = Stage::new(120, 36);
-        let act = Act::Search(SearchAct { query: "x".to_owned(), services: Vec::new() });
+        let operation = Operation::Search(SearchOperation { query: "x".to_owned(), services: Vec::new() });
         let request = ApprovalRequest {
             id: ApprovalId(1),
             asker: None,
-            subject: ApprovalSubject::Act { act },
+            subject: ApprovalSubject::Operation { operation },
             why: String::new(),
             session: Some(session.to_owned()),
             rule: Some(OfferedRule { text: "web_search".to_owned(), pattern: "web_search".to_owned() }),
         };
-        stage.turn("").tell(Msg::Post(Post::Approvals { mode: Mode::Ask, open: vec![request] }));
+        stage.turn("").tell(Msg::Update(Update::Approvals { mode: Mode::Ask, open: vec![request] }));
         let screen = stage.screen();
         assert!(screen.contains(words), "{words}: {screen}");
         assert!(screen.contains("3 allows web_search in this project, also in later sessions"), "{screen}");

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use steersman_base::event::Event;
-use steersman_base::protocol::QueueAct;
+use steersman_base::protocol::QueueOperation;
 use steersman_base::protocol::Request;
 use steersman_core::control::Staleness;
 use steersman_tui::keymap::Answer;
@@ -41,7 +41,10 @@ fn answers(stage: &Stage) -> usize {
         .effects
         .iter()
         .filter(|effect| {
-            matches!(effect, Effect::Request(Request::Queue { act: QueueAct::Confirm, .. } | Request::NeverAskIfTrue))
+            matches!(
+                effect,
+                Effect::Request(Request::Queue { operation: QueueOperation::Confirm, .. } | Request::NeverAskIfTrue)
+            )
         })
         .count()
 }
@@ -120,7 +123,7 @@ fn escape_is_not_now_and_the_text_stays_held() {
     assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
     assert!(!stage.screen().contains("Still true?"));
     assert_eq!(deliverable(&mut stage), [""; 0]);
-    assert_eq!(stage.app.facts.run.pending.entries().len(), 1);
+    assert_eq!(stage.app.ui.run.pending.entries().len(), 1);
 }
 
 #[test]
@@ -225,7 +228,7 @@ fn the_screen_asks_to_be_drawn_when_the_question_becomes_armed_and_never_again()
     stage.drain();
     stage.screen();
     let due = stage.app.changes_at().unwrap();
-    assert_eq!(due.duration_since(stage.app.facts.now).as_millis(), i128::from(QUIET));
+    assert_eq!(due.duration_since(stage.app.ui.now).as_millis(), i128::from(QUIET));
     stage.wait(QUIET);
     assert_eq!(stage.app.changes_at(), None);
 }
@@ -244,23 +247,23 @@ fn the_popup_at_four_sizes() {
 }
 
 #[derive(Debug, Clone)]
-enum Act {
+enum Operation {
     Key(&'static str),
     Paste,
     Wait(i64),
     Draw,
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = Operation> {
     let keys = [
         "y", "n", "s", "w", "Y", " ", "<enter>", "<tab>", "<esc>", "<a-y>", "<a-s>", "<a-n>", "<a-w>", "<a-x>", "<up>",
         "<pgdn>", "<c-j>", "<bs>", "<f1>", "<f3>", "<c-o>",
     ];
     prop_oneof![
-        4 => prop::sample::select(keys.to_vec()).prop_map(Act::Key),
-        1 => Just(Act::Paste),
-        3 => prop::sample::select(vec![1, 100, 349, 350, 351, 1_000]).prop_map(Act::Wait),
-        2 => Just(Act::Draw),
+        4 => prop::sample::select(keys.to_vec()).prop_map(Operation::Key),
+        1 => Just(Operation::Paste),
+        3 => prop::sample::select(vec![1, 100, 349, 350, 351, 1_000]).prop_map(Operation::Wait),
+        2 => Just(Operation::Draw),
     ]
 }
 
@@ -277,31 +280,31 @@ proptest! {
         let mut stage = with_old(80, 24, &["first", "second"]);
         let (mut clock, mut quiet_since, mut seen): (i64, i64, Option<i64>) = (0, 0, None);
         let mut begun_armed = false;
-        for act in acts {
+        for operation in acts {
             let before = (stage.app.questions.current_id(), answers(&stage));
             let marked = stage.app.questions.selected_answer();
             let is_armed = seen.is_some_and(|seen| clock - seen.max(quiet_since) >= QUIET);
-            if stage.app.message.is_empty() && matches!(act, Act::Key(_) | Act::Paste) {
+            if stage.app.message.is_empty() && matches!(operation, Operation::Key(_) | Operation::Paste) {
                 begun_armed = is_armed;
             }
             let lone = lone_word(&stage);
             let has_keys = stage.app.focus.is_on(Pane::Composer) && stage.app.focus.overlays.is_empty();
-            // How often the answer counts that this act may give, and whether it must.
+            // How often the answer counts that this operation may give, and whether it must.
             let (mut may, mut must, mut may_drop) = (0, false, false);
-            match act {
-                Act::Wait(by) => {
+            match operation {
+                Operation::Wait(by) => {
                     clock += by;
                     stage.wait(by);
                 }
-                Act::Draw => {
+                Operation::Draw => {
                     let shows = stage.screen().contains("Still true?");
                     seen = if shows { seen.or(Some(clock)) } else { None };
                 }
-                Act::Paste => {
+                Operation::Paste => {
                     stage.paste("y\n");
                     quiet_since = clock;
                 }
-                Act::Key(key) => {
+                Operation::Key(key) => {
                     let sends = ["<enter>", "<tab>"].contains(&key);
                     let alone = lone.filter(|_| sends && seen.is_some() && (is_armed || begun_armed));
                     let by_mark = marked.filter(|_| key == "<enter>");

@@ -66,7 +66,7 @@ fn position(stage: &Stage) -> Place {
 /// The text on the screen that is drawn as the place of the search.
 fn now(stage: &mut Stage) -> String {
     let buffer = stage.draw();
-    let style = stage.app.facts.theme.found_now;
+    let style = stage.app.ui.theme.found_now;
     let is_now = |cell: &&ratatui::buffer::Cell| {
         cell.modifier.contains(style.add_modifier)
             && style.fg.is_none_or(|colour| cell.fg == colour)
@@ -80,7 +80,7 @@ fn now(stage: &mut Stage) -> String {
 fn top(stage: &mut Stage) -> String {
     let screen = stage.screen();
     let is_line = |y: u16| matches!(stage.app.regions.at(Position { x: 3, y }), Some((_, Region::Line(_))));
-    let y = (0..stage.app.facts.size.height).find(|y| is_line(*y)).expect("no line is in view");
+    let y = (0..stage.app.ui.size.height).find(|y| is_line(*y)).expect("no line is in view");
     screen.lines().nth(y.into()).unwrap().to_owned()
 }
 
@@ -441,7 +441,7 @@ fn letters_are_keys_in_the_transcript_alone() {
 #[test]
 fn times_are_shown_on_demand_and_move_nothing() {
     let mut stage = Stage::new(80, 24);
-    stage.app.facts.zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap_or(jiff::tz::TimeZone::UTC);
+    stage.app.ui.zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap_or(jiff::tz::TimeZone::UTC);
     user(&mut stage, "when was this?");
     stage.turn("").says("", "some").later(12_300).says("", " words");
     stage.event("", Event::Assistant { text: "some words".into(), interrupted: false });

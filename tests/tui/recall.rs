@@ -198,7 +198,7 @@ fn before_the_answer_comes_the_list_shows_nothing_that_does_not_match() {
     stage.keys("<c-r>a");
     // The answer to this key is still on its way.
     let key = crate::support::stage::key_events("l").remove(0);
-    let now = stage.app.facts.now;
+    let now = stage.app.ui.now;
     steersman_tui::update::update(&mut stage.app, Msg::Key(key, now));
     let hits = &stage.app.message.search.as_ref().unwrap().found().hits;
     assert_eq!(hits.iter().map(|hit| &*hit.text).collect::<Vec<_>>(), ["alpha"]);

@@ -1,7 +1,7 @@
 //! The receipt beneath each text of the user: it says what is true, and nothing before it is.
 
 use steersman_base::event::{Event, Outcome, Pending};
-use steersman_session::fold::ReceiptState;
+use steersman_session::model::ReceiptState;
 
 use crate::support::stage::Stage;
 
@@ -136,7 +136,7 @@ fn a_cleared_conversation_takes_the_hope_of_being_seen() {
     let (mut stage, taken) = steered(80, 24);
     stage.turn_ended("", Outcome::Cancelled, None).event("", Event::Reset {});
     assert!(stage.screen().contains("not seen: the conversation was cleared"));
-    assert_eq!(stage.app.facts.run.receipts.get(&taken[0].id).unwrap().arrival().unwrap().step, 3);
+    assert_eq!(stage.app.ui.run.receipts.get(&taken[0].id).unwrap().arrival().unwrap().step, 3);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_task_that_came_from_another_agent_has_no_receipt() {
 fn what_left_the_queue_without_delivery_is_known_for_what_it_is() {
     let (mut stage, _) = running(80, 24);
     stage.keys("one<enter>two<enter>");
-    let standing = |stage: &Stage, place: usize| stage.app.facts.run.receipts.list()[place].state.clone();
+    let standing = |stage: &Stage, place: usize| stage.app.ui.run.receipts.list()[place].state.clone();
     assert_eq!([standing(&stage, 1), standing(&stage, 2)], [ReceiptState::Pending, ReceiptState::Pending]);
     stage.keys("<a-up>");
     assert_eq!([standing(&stage, 1), standing(&stage, 2)], [ReceiptState::Pending, ReceiptState::Withdrawn]);
@@ -191,9 +191,9 @@ fn a_drained_text_is_on_its_way_until_the_agent_says_that_it_has_it() {
     let (mut stage, _) = running(80, 24);
     stage.keys("one<enter>");
     let taken = stage.drain();
-    assert_eq!(stage.app.facts.run.receipts.get(&taken[0].id).unwrap().state, ReceiptState::Leaving);
+    assert_eq!(stage.app.ui.run.receipts.get(&taken[0].id).unwrap().state, ReceiptState::Leaving);
     stage.deliver_after("", &taken, 1, "grep");
-    assert!(matches!(stage.app.facts.run.receipts.get(&taken[0].id).unwrap().state, ReceiptState::Delivered(_)));
+    assert!(matches!(stage.app.ui.run.receipts.get(&taken[0].id).unwrap().state, ReceiptState::Delivered(_)));
 }
 
 #[test]

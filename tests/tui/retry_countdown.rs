@@ -36,7 +36,7 @@ fn the_wait_counts_down_second_by_second_and_says_that_esc_stops() {
 #[test]
 fn while_it_waits_the_clock_wakes_once_a_second_and_afterwards_not_at_all() {
     let mut stage = Stage::new(100, 24);
-    let start: Timestamp = stage.app.facts.now;
+    let start: Timestamp = stage.app.ui.now;
     stage.turn("").event("", retrying(2, 30_000));
     let next = stage.app.changes_at().unwrap();
     assert_eq!(next.duration_since(start).as_millis(), 1_000);

@@ -11,18 +11,18 @@ fn crew() -> Stage {
     for child in ["file_miner 0", "file_miner 1"] {
         stage.call("", child, "agent").spawn("", child).turn(child);
         let cancellable = stage.handle.cancellable().child();
-        stage.handle.crew().enroll(&child.into(), &cancellable);
+        stage.handle.agent_controls().enroll(&child.into(), &cancellable);
     }
     stage
 }
 
 fn end(stage: &mut Stage, child: &str) {
-    let entries = stage.handle.crew().dismiss(&child.into());
+    let entries = stage.handle.agent_controls().dismiss(&child.into());
     stage.event(child, Event::Returned { entries });
 }
 
 fn said(stage: &Stage) -> String {
-    stage.app.status.message(stage.app.facts.now).unwrap_or_default().to_owned()
+    stage.app.status.message(stage.app.ui.now).unwrap_or_default().to_owned()
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_stop_gives_a_text_for_all_back_once() {
     let mut stage = crew();
     stage.keys("@all be brief<enter>").keys("<esc>").wait(400).keys("<esc>");
     assert_eq!(stage.app.message.text(), "be brief");
-    assert!(stage.app.facts.run.pending.is_empty());
+    assert!(stage.app.ui.run.pending.is_empty());
 }
 
 #[test]

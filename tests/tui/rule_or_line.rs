@@ -1,6 +1,6 @@
 //! A text behind `#`: it asks whether that is a rule, or a line of `AGENTS.md` besides.
 
-use steersman_base::protocol::{Post, Reply, Request};
+use steersman_base::protocol::{Reply, Request, Update};
 use steersman_base::steering::TextKind;
 use steersman_tui::msg::Effect;
 use steersman_tui::msg::Msg;
@@ -63,11 +63,11 @@ fn as_a_line_it_is_a_rule_too_and_the_transcript_says_what_became_of_it() {
     stage.keys("2<enter>");
     assert_eq!((rules(&stage), added(&stage)), (vec!["always use tabs"], vec!["- always use tabs"]));
     let line = "- always use tabs".to_owned();
-    stage.tell(Msg::Post(Post::Reply(Reply::InstructionAdded { line, outcome: Ok(()) })));
+    stage.tell(Msg::Update(Update::Reply(Reply::InstructionAdded { line, outcome: Ok(()) })));
     stage.wait(60_000);
     assert!(stage.screen().contains("AGENTS.md has a new line: - always use tabs"), "{}", stage.screen());
     let line = "- always use tabs".to_owned();
-    stage.tell(Msg::Post(Post::Reply(Reply::InstructionAdded { line, outcome: Err("it is a link".to_owned()) })));
+    stage.tell(Msg::Update(Update::Reply(Reply::InstructionAdded { line, outcome: Err("it is a link".to_owned()) })));
     assert!(stage.screen().contains("it is a link"), "{}", stage.screen());
 }
 

@@ -6,7 +6,7 @@ use crate::transcript::{Pane, assistant, call, delta, envelope, numbered, result
 use steersman_base::event::Envelope;
 use steersman_base::id::AgentId;
 use steersman_tui::transcript::cell::CellId;
-use steersman_tui::transcript::fold::Transcript;
+use steersman_tui::transcript::reduce::Transcript;
 use steersman_tui::transcript::scroll::{Point, Position, Scroll, ScrollRequest};
 
 #[test]

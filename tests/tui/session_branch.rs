@@ -124,7 +124,7 @@ fn the_journal_of_a_branch_names_its_parent_and_stands_for_itself() {
 /// A screen on which three texts were answered, in a session that is saved.
 fn answered() -> Stage {
     let mut stage = Stage::new(80, 24);
-    stage.app.facts.session = Some("0198c9a2".to_owned());
+    stage.app.ui.session = Some("0198c9a2".to_owned());
     for text in ["find the parser", "and the lexer", "now compare them"] {
         stage.keys(text).keys("<enter>");
         let taken: Vec<Pending> = stage.take_turn();
@@ -156,7 +156,7 @@ fn a_branch_offers_the_files_that_tools_changed_since_and_names_what_stays() {
         UndoneFile { path: "notes.md".to_owned(), undo: Undo::ChangedSince },
     ];
     let preview = steersman_base::protocol::Reply::RewindPreview { to: "m3".into(), files };
-    stage.tell(Msg::Post(steersman_base::protocol::Post::Reply(preview))).screen();
+    stage.tell(Msg::Update(steersman_base::protocol::Update::Reply(preview))).screen();
     stage.wait(QUIET);
     insta::assert_snapshot!("branch_with_files", stage.picture());
     stage.keys("<a-s>");
@@ -190,7 +190,7 @@ fn nothing_branches_from_a_session_that_is_not_saved_or_from_an_answer() {
     let mut stage = answered();
     stage.keys("<c-o>b");
     assert!(stage.screen().contains("select a message of yours first"), "{}", stage.screen());
-    stage.app.facts.session = None;
+    stage.app.ui.session = None;
     stage.keys("[b");
     assert!(stage.screen().contains("this session is not saved"), "{}", stage.screen());
     assert!(stage.effects.is_empty(), "{:?}", stage.effects);
@@ -232,7 +232,7 @@ async fn a_request_that_failed_is_sent_again_as_it_was() {
     client.send(Request::Retry);
     let refused = async {
         loop {
-            let told = |post: &steersman_base::protocol::Post| matches!(post, steersman_base::protocol::Post::Notice(Notice::Info(words)) if words.starts_with("nothing to send again"));
+            let told = |update: &steersman_base::protocol::Update| matches!(update, steersman_base::protocol::Update::Notice(Notice::Info(words)) if words.starts_with("nothing to send again"));
             if client.events().iter().any(told) {
                 return;
             }

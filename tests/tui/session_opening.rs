@@ -10,7 +10,7 @@ use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::message::Message;
 use steersman_base::protocol::{Notice, Unfinished};
-use steersman_session::host::{self, Closing, Earlier, Post, Resumed, Setup};
+use steersman_session::host::{self, ClosingEvent, ResumeSource, Resumed, Setup, Update};
 use steersman_session::journal::{EarlierRun, Record, SessionFile, restore};
 use steersman_tui::msg::Msg;
 use steersman_tui::status::HostState;
@@ -166,7 +166,7 @@ struct Many {
     ended: Arc<Mutex<bool>>,
 }
 
-impl Earlier for Many {
+impl ResumeSource for Many {
     fn events(&mut self) -> io::Result<Vec<Envelope>> {
         let count = self.left.min(limits::RESUME_EVENTS);
         self.left -= count;
@@ -196,9 +196,9 @@ async fn a_session_is_read_no_faster_than_its_screen_takes_it_and_texts_get_numb
     let (mut told, mut most) = (0, 0);
     let all = async {
         while told < 40_000 {
-            let posts = mailbox.take();
-            told += posts.iter().filter(|post| matches!(post, Post::Envelope(_))).count();
-            most = most.max(posts.len());
+            let updates = mailbox.take();
+            told += updates.iter().filter(|update| matches!(update, Update::Envelope(_))).count();
+            most = most.max(updates.len());
             tokio::task::yield_now().await;
             assert!(read.load(Ordering::SeqCst) <= told + limits::RESUME_POSTS + 2 * limits::RESUME_EVENTS);
         }
@@ -215,7 +215,7 @@ async fn a_session_is_read_no_faster_than_its_screen_takes_it_and_texts_get_numb
 #[tokio::test]
 async fn what_was_open_in_an_earlier_process_has_ended_before_anybody_is_asked_about_it() {
     let event = Event::Notice { text: "what was open has ended".to_owned() };
-    let closing = Closing { agent: AgentId::main(), parent: None, event };
+    let closing = ClosingEvent { agent: AgentId::main(), parent: None, event };
     let earlier = Resumed { closing: vec![closing], ..Resumed::default() };
     let (rig, dir) = (Rig::new([]), TempDir::new().unwrap());
     let setup = Setup { resumed: Some(Box::new(earlier)), ..crate::support::bench::setup(&rig, &dir) };
@@ -223,10 +223,10 @@ async fn what_was_open_in_an_earlier_process_has_ended_before_anybody_is_asked_a
     let mailbox = Arc::clone(host.handle().mailbox());
     host.handle().stop();
     within(PATIENCE, "it settles", host.settled()).await.unwrap();
-    let posts = mailbox.take();
-    let place = |is_it: fn(&Post) -> bool| posts.iter().position(is_it).unwrap();
+    let updates = mailbox.take();
+    let place = |is_it: fn(&Update) -> bool| updates.iter().position(is_it).unwrap();
     let ended =
-        place(|post| matches!(post, Post::Envelope(envelope) if matches!(envelope.event, Event::Notice { .. })));
-    assert!(ended < place(|post| matches!(post, Post::Notice(Notice::Unfinished(_)))), "{posts:?}");
+        place(|update| matches!(update, Update::Envelope(envelope) if matches!(envelope.event, Event::Notice { .. })));
+    assert!(ended < place(|update| matches!(update, Update::Notice(Notice::Unfinished(_)))), "{updates:?}");
     host.shutdown(PATIENCE).await;
 }

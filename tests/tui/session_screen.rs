@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use steersman_base::event::{Event, Outcome, Pending};
 use steersman_base::id::AgentId;
-use steersman_base::protocol::{DraftText, Notice, Post, QueueAct, Request, Unfinished};
+use steersman_base::protocol::{DraftText, Notice, QueueOperation, Request, Unfinished, Update};
 use steersman_tui::msg::{Effect, Msg};
 use steersman_tui::run::drafts::KeptDrafts;
 use steersman_tui::run::sessions::{list, recorded, search};
@@ -99,7 +99,10 @@ fn a_question_that_is_left_keeps_the_texts_held_and_does_not_come_again_for_each
     assert!(screen.contains("the texts stay in the list, held") && stage.app.questions.is_empty(), "{screen}");
     assert_eq!(deliverable(&mut stage), [] as [String; 0]);
     assert!(!stage.effects.iter().any(|effect| {
-        matches!(effect, Effect::Request(Request::Queue { act: QueueAct::Confirm, .. } | Request::Inject { .. }))
+        matches!(
+            effect,
+            Effect::Request(Request::Queue { operation: QueueOperation::Confirm, .. } | Request::Inject { .. })
+        )
     }));
 }
 
@@ -134,16 +137,16 @@ fn what_is_typed_is_kept_a_moment_later_and_what_came_back_at_once() {
     let returned = Event::Returned { entries: vec![entry("m1", "back")] };
     kept.on_msg(&Msg::from(crate::support::journals::event(1, returned)), start);
     assert_eq!(kept.due(), Some(start));
-    kept.on_msg(&Msg::Post(Post::Queues { queues: vec![(AgentId::main(), Vec::new())], paused: false }), start);
+    kept.on_msg(&Msg::Update(Update::Queues { queues: vec![(AgentId::main(), Vec::new())], paused: false }), start);
     assert_eq!(kept.last(Vec::new()), Some(Request::KeepDrafts { drafts: Vec::new() }));
 }
 
 fn sessions() -> Vec<ListChoice> {
-    let choice = |id: &str, title: &str, facts: &str, preview: &str| ListChoice {
+    let choice = |id: &str, title: &str, details: &str, preview: &str| ListChoice {
         id: id.to_owned(),
         directory: "/work/project".to_owned(),
         title: title.to_owned(),
-        facts: facts.to_owned(),
+        details: details.to_owned(),
         preview: preview.to_owned(),
         ..ListChoice::default()
     };

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use steersman_base::event::{Envelope, Event, Outcome};
 use steersman_base::id::AgentId;
 use steersman_base::message::Arguments;
-use steersman_base::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
+use steersman_base::protocol::{Reply, Request, Undo, UndoScope, UndoneFile, Update};
 use steersman_tui::msg::{Effect, Msg};
 use steersman_tui::switch::{EventPlace, SessionPlace};
 use steersman_tui::timeline::{Direction, Jump, Recorded, RecordedFacts, RecordedSource, Step, Timeline};
@@ -68,7 +68,7 @@ fn session() -> Vec<Step> {
     let step = |(index, event): (usize, Event)| {
         let at = start + SignedDuration::from_secs(i64::try_from(index).unwrap());
         let seq = index as u64 + 1;
-        Step { seq, at, post: Post::Envelope(Envelope { seq, at, agent: main.clone(), parent: None, event }) }
+        Step { seq, at, update: Update::Envelope(Envelope { seq, at, agent: main.clone(), parent: None, event }) }
     };
     events.into_iter().enumerate().map(step).collect()
 }
@@ -80,8 +80,8 @@ pub fn replay(width: u16, height: u16) -> Stage {
 }
 
 fn alone(steps: Vec<Step>, place: EventPlace) -> Recorded {
-    let facts = RecordedFacts { model: "openai".to_owned(), ..RecordedFacts::default() };
-    let source = RecordedSource::Alone(facts);
+    let ui = RecordedFacts { model: "openai".to_owned(), ..RecordedFacts::default() };
+    let source = RecordedSource::Alone(ui);
     Recorded { steps: steps.into(), source, place }
 }
 
@@ -112,7 +112,7 @@ fn long(times: u64) -> Vec<Step> {
     let length = session().len() as u64;
     for time in 0..times {
         for step in session() {
-            let Step { seq, at, post: Post::Envelope(mut envelope) } = step else { panic!("an event") };
+            let Step { seq, at, update: Update::Envelope(mut envelope) } = step else { panic!("an event") };
             let worker: AgentId = format!("worker {time}").as_str().into();
             if let Event::AgentSpawned { child, .. } = &mut envelope.event {
                 *child = worker.clone();
@@ -124,8 +124,8 @@ fn long(times: u64) -> Vec<Step> {
             let says = Event::AssistantDelta { text: format!("{worker} says {time}") };
             let said = Envelope { agent: worker, parent: Some(AgentId::main()), event: says, ..envelope.clone() };
             let spawned = matches!(envelope.event, Event::AgentSpawned { .. });
-            steps.push(Step { seq, at, post: Post::Envelope(envelope) });
-            steps.extend(spawned.then(|| Step { seq, at, post: Post::Envelope(said) }));
+            steps.push(Step { seq, at, update: Update::Envelope(envelope) });
+            steps.extend(spawned.then(|| Step { seq, at, update: Update::Envelope(said) }));
         }
     }
     steps
@@ -192,7 +192,7 @@ fn the_timeline_at_three_sizes() {
 #[test]
 fn nothing_reaches_the_run_and_the_run_misses_nothing() {
     let mut stage = Stage::new(100, 30);
-    stage.app.facts.session = Some("0198".to_owned());
+    stage.app.ui.session = Some("0198".to_owned());
     stage.turn("").keys("half a thought");
     stage.tell(Msg::Replayed(Ok(session().into())));
     stage.effects.clear();
@@ -204,7 +204,7 @@ fn nothing_reaches_the_run_and_the_run_misses_nothing() {
     stage.says("", "said meanwhile");
     assert!(!stage.screen().contains("said meanwhile"), "{}", stage.screen());
     let files = vec![UndoneFile { path: "a.rs".to_owned(), undo: Undo::Removed }];
-    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files })));
+    stage.tell(Msg::Update(Update::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files })));
     assert!(stage.screen().contains("? a question waits: Esc"), "{}", stage.screen());
     stage.resize(90, 28);
     let screen = stage.keys("<esc>").screen();
@@ -235,7 +235,7 @@ fn a_session_that_is_not_saved_or_empty_is_not_replayed() {
     assert!(stage.screen().contains("not saved"), "{}", stage.screen());
     stage.tell(Msg::Replayed(Ok(Vec::new().into())));
     assert!(stage.app.replay.is_none() && stage.screen().contains("nothing is recorded yet"), "{}", stage.screen());
-    stage.app.facts.session = Some("0198".to_owned());
+    stage.app.ui.session = Some("0198".to_owned());
     stage.keys("/replay<enter>");
     assert_eq!(
         stage.effects.last(),
@@ -261,8 +261,8 @@ fn what_it_shows_at_every_event_is_what_it_showed_on_the_way_there() {
 #[test]
 fn jumps_keep_what_belongs_to_one_event_together() {
     let mut steps = session();
-    let queues = Post::Queues { queues: Vec::new(), paused: false };
-    steps.insert(2, Step { post: queues, ..steps[1].clone() });
+    let queues = Update::Queues { queues: Vec::new(), paused: false };
+    steps.insert(2, Step { update: queues, ..steps[1].clone() });
     let mut timeline = Timeline::new(steps);
     timeline.set_position(1);
     assert_eq!(timeline.target(Jump::Event(Direction::Forward)), 3);
@@ -275,7 +275,7 @@ fn jumps_keep_what_belongs_to_one_event_together() {
 #[test]
 fn in_no_pane_of_a_replay_is_anything_written_or_stopped() {
     let mut stage = Stage::new(100, 30);
-    stage.app.facts.session = Some("0198".to_owned());
+    stage.app.ui.session = Some("0198".to_owned());
     stage.tell(Msg::Replayed(Ok(session().into())));
     // A turn runs there.
     stage.keys("<left><c-o>x");

@@ -12,13 +12,13 @@ fn scene() -> Stage {
     stage.turn("").call("", "c1", "agent").call("", "c2", "agent");
     for child in ["file_miner 0", "file_miner 1"] {
         stage.spawn("", child).turn(child);
-        stage.handle.crew().enroll(&child.into(), &stage.handle.cancellable().child());
+        stage.handle.agent_controls().enroll(&child.into(), &stage.handle.cancellable().child());
     }
     stage
 }
 
 fn end(stage: &mut Stage, child: &str) {
-    stage.handle.crew().dismiss(&child.into());
+    stage.handle.agent_controls().dismiss(&child.into());
     stage.finished("", child, Outcome::Completed);
 }
 
@@ -131,7 +131,7 @@ fn a_draft_whose_agent_ended_is_not_sent_until_enter_is_pressed_again() {
 #[test]
 fn an_agent_that_ended_unheard_of_returns_the_text() {
     let mut stage = scene();
-    stage.handle.crew().dismiss(&"file_miner 0".into());
+    stage.handle.agent_controls().dismiss(&"file_miner 0".into());
     stage.paste("@file_miner 0 look").keys("<enter>");
     assert_eq!(stage.app.message.text(), "@file_miner 0 look");
     assert!(

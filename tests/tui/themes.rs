@@ -79,15 +79,15 @@ fn value(colour: Option<Color>, usual: u32) -> u32 {
 #[test]
 fn every_style_of_dark_and_light_reads_on_its_backgrounds_with_all_colours_and_with_256() {
     let mut faint = Vec::new();
-    for (name, grounds, ink) in [("dark", DARK.as_slice(), DARK_INK), ("light", &LIGHT, LIGHT_INK)] {
+    for (name, backgrounds, ink) in [("dark", DARK.as_slice(), DARK_INK), ("light", &LIGHT, LIGHT_INK)] {
         for depth in [Depth::True, Depth::Indexed] {
             for (key, style) in Theme::built_in(name, depth).styles() {
                 assert!(!style.add_modifier.contains(Modifier::DIM), "{key}: nobody knows how dim a terminal makes it");
-                for (ground, colour) in grounds {
+                for (background, colour) in backgrounds {
                     // A reversed style has the same.
                     let contrast = contrast(value(style.fg, ink), value(style.bg, *colour));
                     if contrast < 4.5 {
-                        faint.push(format!("{name}, {depth:?}, {key} on {ground}: {contrast:.2}"));
+                        faint.push(format!("{name}, {depth:?}, {key} on {background}: {contrast:.2}"));
                     }
                 }
             }

@@ -38,11 +38,11 @@ fn each_step_is_over_when_the_user_has_done_it() {
     stage.keys("<f3><home><enter>");
     assert!(stage.app.tree.selected().is_main());
     says(&mut stage, "Tour, 5 of 5: Ask for a command");
-    assert_eq!(stage.app.facts.tour.step(), Some(TourStep::Answer));
+    assert_eq!(stage.app.ui.tour.step(), Some(TourStep::Answer));
     stage.event("", Event::Answer { id: "1".to_owned(), answer: "yes".to_owned(), words: None });
     says(&mut stage, "That was the tour.");
     stage.turn_ended("", Outcome::Completed, None).turn("");
-    assert_eq!(stage.app.facts.tour.step(), None);
+    assert_eq!(stage.app.ui.tour.step(), None);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use steersman_tui::state::Pane;
 use crate::support::stage::Stage;
 
 fn ids(stage: &Stage) -> Vec<(String, usize)> {
-    let agents = &stage.app.facts.run.agents;
+    let agents = &stage.app.ui.run.agents;
     let rows = stage.app.tree.rows(agents);
     rows.rows.iter().map(|row| (agents.nodes()[row.agent].id.to_string(), row.depth)).collect()
 }
@@ -71,7 +71,7 @@ fn tokens_and_time_are_counted_per_turn_and_round() {
     assert!(shown.contains("1.0k tok") && shown.contains("1:05"), "{shown}");
     stage.finished("", "miner", Outcome::Completed).wait(20_000);
     assert!(row(&mut stage, "miner").contains("1:05"));
-    assert_eq!(stage.app.facts.run.agents.spent(), 1_000);
+    assert_eq!(stage.app.ui.run.agents.spent(), 1_000);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn the_end_of_a_turn_ends_everything_beneath_it() {
     let mut stage = Stage::new(80, 24);
     stage.turn("").spawn("", "a").turn("a").call("a", "1", "grep");
     stage.turn_ended("", Outcome::Cancelled, None);
-    assert_eq!(stage.app.facts.run.agents.running(), 0);
+    assert_eq!(stage.app.ui.run.agents.running(), 0);
     // The row of what ended folds away once; then nothing changes by itself any more.
     assert!(stage.app.changes_at().is_some());
     stage.wait(30_000);

@@ -8,7 +8,7 @@ use crate::support::stage::Stage;
 use crate::tree_rows::crew;
 
 fn rows(stage: &Stage) -> Vec<String> {
-    let agents = &stage.app.facts.run.agents;
+    let agents = &stage.app.ui.run.agents;
     let rows = stage.app.tree.rows(agents);
     rows.rows.iter().map(|row| agents.nodes()[row.agent].id.to_string()).collect()
 }
@@ -101,7 +101,7 @@ fn a_paste_goes_into_the_filter_and_never_sends() {
     let mut stage = crew(120, 40);
     stage.keys("<f3>/").paste("miner\n1");
     assert_eq!(stage.app.tree.filter().text(), "miner 1");
-    let now = stage.app.facts.now;
+    let now = stage.app.ui.now;
     stage.keys("<c-u>").tell(Msg::Typed("researcher".to_owned(), now));
     assert_eq!(stage.app.tree.filter().text(), "researcher");
     assert!(stage.app.message.is_empty());

@@ -7,7 +7,7 @@ use steersman_tui::msg::Effect;
 use crate::support::stage::Stage;
 
 fn rows(stage: &Stage) -> Vec<String> {
-    let agents = &stage.app.facts.run.agents;
+    let agents = &stage.app.ui.run.agents;
     let name = |row: &steersman_tui::agents::Row| {
         let id = agents.nodes()[row.agent].id.to_string();
         if row.kind.is_agent() { id } else { format!("+{id}") }
@@ -73,7 +73,7 @@ fn a_row_folds_away_at_its_moment_and_nothing_is_due_then() {
     let mut stage = family(120, 40);
     stage.wait(300).turn_ended("", Outcome::Completed, None);
     stage.wait(29_800);
-    let due = stage.app.facts.now + jiff::SignedDuration::from_millis(200);
+    let due = stage.app.ui.now + jiff::SignedDuration::from_millis(200);
     assert_eq!(stage.app.changes_at(), Some(due));
     stage.wait(200);
     assert_eq!(rows(&stage), ["", "+"]);
@@ -150,7 +150,7 @@ fn a_child_that_is_being_cancelled_says_so_at_once() {
 
     let mut stage = family(120, 40);
     let flag = Cancellable::new();
-    let flag = stage.handle.crew().enroll(&"b".into(), &flag).cancellable;
+    let flag = stage.handle.agent_controls().enroll(&"b".into(), &flag).cancellable;
     stage.keys("<f3><end><up>x");
     assert!(flag.is_cancelled() && stage.screen().contains("□ b"), "{}", stage.screen());
     assert!(!stage.screen().contains("□ c"));
@@ -159,7 +159,7 @@ fn a_child_that_is_being_cancelled_says_so_at_once() {
 #[test]
 fn many_characters_at_once_never_cancel_an_agent() {
     let mut stage = family(120, 40);
-    let now = stage.app.facts.now;
+    let now = stage.app.ui.now;
     stage.keys("<f3><end>").tell(steersman_tui::msg::Msg::Typed("x marks the spot".to_owned(), now));
     assert!(!stage.effects.iter().any(|effect| matches!(effect, Effect::Request(Request::Cancel { .. }))));
     assert_eq!(stage.app.message.text(), "x marks the spot");

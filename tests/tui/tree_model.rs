@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use steersman_base::event::{Decided, Event, Outcome, Usage};
 use steersman_base::message::{Arguments, ToolCall};
-use steersman_session::fold::agents::{Activity, AgentNode, AgentStatus, Agents, Totals};
+use steersman_session::model::agents::{Activity, AgentNode, AgentStatus, Agents, Totals};
 use steersman_tui::agents::{Fold, RowKind};
 
 use crate::support::stage::Stage;
@@ -125,7 +125,7 @@ fn written(node: &AgentNode, kind: RowKind) -> String {
 
 /// Walks over everything; `ended` tells when each agent's last turn ended.
 fn walk(stage: &Stage, top: &AgentNode, aged: &dyn Fn(&AgentNode) -> bool, rows: &mut Vec<String>) {
-    let (tree, agents) = (&stage.app.tree, &stage.app.facts.run.agents);
+    let (tree, agents) = (&stage.app.tree, &stage.app.ui.run.agents);
     let below = children(agents, top);
     let fold = tree.fold_of(agents.place(&top.id).unwrap());
     if fold == Fold::Closed && !below.is_empty() {
@@ -159,7 +159,7 @@ fn walk(stage: &Stage, top: &AgentNode, aged: &dyn Fn(&AgentNode) -> bool, rows:
 
 /// Finds the rows under a filter: what matches, what is selected, and everything above these.
 fn walk_filtered(stage: &Stage, top: usize, rows: &mut Vec<String>) -> bool {
-    let (tree, agents) = (&stage.app.tree, &stage.app.facts.run.agents);
+    let (tree, agents) = (&stage.app.tree, &stage.app.ui.run.agents);
     let node = &agents.nodes()[top];
     let place = rows.len();
     rows.push(written(node, RowKind::Agent));
@@ -176,7 +176,7 @@ fn walk_filtered(stage: &Stage, top: usize, rows: &mut Vec<String>) -> bool {
 }
 
 fn check(stage: &Stage, due: &BTreeMap<String, jiff::Timestamp>) -> Result<(), TestCaseError> {
-    let (tree, agents) = (&stage.app.tree, &stage.app.facts.run.agents);
+    let (tree, agents) = (&stage.app.tree, &stage.app.ui.run.agents);
     for node in agents.nodes() {
         prop_assert_eq!(*node.totals(), count(agents, node), "the sums of {:?}", node.id);
     }
@@ -187,9 +187,8 @@ fn check(stage: &Stage, due: &BTreeMap<String, jiff::Timestamp>) -> Result<(), T
     if tree.filter().is_active() {
         walk_filtered(stage, 0, &mut expected);
     } else {
-        let aged = |node: &AgentNode| {
-            !node.running() && due.get(node.id.as_str()).is_some_and(|due| *due <= stage.app.facts.now)
-        };
+        let aged =
+            |node: &AgentNode| !node.running() && due.get(node.id.as_str()).is_some_and(|due| *due <= stage.app.ui.now);
         walk(stage, agents.main(), &aged, &mut expected);
     }
     prop_assert_eq!(&rows, &expected);
@@ -211,7 +210,7 @@ proptest! {
                 Step::Spawn { parent, child } => {
                     // An agent is spawned once; a parent that is not known would be put beneath main.
                     let (parent, child) = (name(parent), name(child));
-                    let agents = &stage.app.facts.run.agents;
+                    let agents = &stage.app.ui.run.agents;
                     if agents.get(&child.as_str().into()).is_none() && agents.get(&parent.as_str().into()).is_some() {
                         stage.spawn(&parent, &child);
                     }
@@ -232,7 +231,7 @@ proptest! {
                     }
                 }
             }
-            for node in stage.app.facts.run.agents.nodes() {
+            for node in stage.app.ui.run.agents.nodes() {
                 if let Some(ended) = node.ended.filter(|_| !node.id.is_main()) {
                     due.insert(node.id.to_string(), ended + jiff::SignedDuration::from_secs(30));
                 }

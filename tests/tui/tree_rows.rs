@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use steersman_base::event::{Event, Outcome, Usage};
 use steersman_base::message::{Arguments, ToolCall};
-use steersman_session::fold::agents::AgentStatus;
+use steersman_session::model::agents::AgentStatus;
 
 use crate::support::stage::Stage;
 
@@ -83,9 +83,9 @@ fn the_row_of_an_agent_counts_its_own_tokens_and_the_tree_those_beneath_it_too()
     let screen = stage.screen();
     let row = row_of(&screen, "researcher 0");
     assert!(row.contains("9.3k tok"), "{row}");
-    let totals = *stage.app.facts.run.agents.get(&"researcher 0".into()).unwrap().totals();
+    let totals = *stage.app.ui.run.agents.get(&"researcher 0".into()).unwrap().totals();
     assert_eq!((totals.agents, totals.running, totals.paused, totals.tokens), (3, 3, 1, 9_300 + 3_100));
-    assert_eq!(stage.app.facts.run.agents.spent(), 42_000 + 9_300 + 3_100 + 2_050);
+    assert_eq!(stage.app.ui.run.agents.spent(), 42_000 + 9_300 + 3_100 + 2_050);
 }
 
 #[test]
@@ -113,18 +113,18 @@ fn a_tool_is_named_with_the_time_that_it_runs() {
 #[test]
 fn a_question_makes_its_agent_ask_until_it_is_answered() {
     let mut stage = crew(120, 40);
-    assert_eq!(stage.app.facts.run.agents.get(&"file_miner 3".into()).unwrap().status(), AgentStatus::Asking);
+    assert_eq!(stage.app.ui.run.agents.get(&"file_miner 3".into()).unwrap().status(), AgentStatus::Asking);
     let answer = Event::Answer { id: "q1".to_owned(), answer: "yes".to_owned(), words: None };
     stage.event("file_miner 3", answer);
-    assert_eq!(stage.app.facts.run.agents.get(&"file_miner 3".into()).unwrap().status(), AgentStatus::Waiting);
+    assert_eq!(stage.app.ui.run.agents.get(&"file_miner 3".into()).unwrap().status(), AgentStatus::Waiting);
 }
 
 #[test]
 fn an_agent_that_is_let_go_is_not_paused_any_more() {
     let mut stage = crew(120, 40);
-    assert_eq!(stage.app.facts.run.agents.get(&"file_miner 1".into()).unwrap().status(), AgentStatus::Paused);
+    assert_eq!(stage.app.ui.run.agents.get(&"file_miner 1".into()).unwrap().status(), AgentStatus::Paused);
     stage.event("file_miner 1", Event::Resumed { decision: steersman_base::event::Decided::Run });
-    assert_eq!(stage.app.facts.run.agents.get(&"file_miner 1".into()).unwrap().status(), AgentStatus::Waiting);
+    assert_eq!(stage.app.ui.run.agents.get(&"file_miner 1".into()).unwrap().status(), AgentStatus::Waiting);
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn the_rows_are_laid_out_for_a_picture_and_not_for_each_agent_that_comes() {
         let mut stage = Stage::new(80, 24);
         stage.turn("");
         stage.screen();
-        let before = stage.app.tree.rows(&stage.app.facts.run.agents);
+        let before = stage.app.tree.rows(&stage.app.ui.run.agents);
         let mut parent = String::new();
         for number in 0..agents {
             let child = format!("miner {number}");
@@ -229,6 +229,6 @@ fn the_rows_are_laid_out_for_a_picture_and_not_for_each_agent_that_comes() {
         assert_eq!((Arc::strong_count(&before), before.len()), (2, 1), "with {agents} agents");
         stage.screen();
         assert_eq!(Arc::strong_count(&before), 1);
-        assert_eq!(stage.app.tree.rows(&stage.app.facts.run.agents).len(), agents + 1);
+        assert_eq!(stage.app.tree.rows(&stage.app.ui.run.agents).len(), agents + 1);
     }
 }

@@ -2,14 +2,14 @@
 
 use steersman_base::event::{Event, Outcome, Pending};
 use steersman_base::message::{Arguments, ToolCall};
-use steersman_base::protocol::Post;
-use steersman_session::fold::agents::Warning;
+use steersman_base::protocol::Update;
+use steersman_session::model::agents::Warning;
 use steersman_tui::msg::Msg;
 
 use crate::support::stage::Stage;
 
 fn warnings(stage: &Stage, agent: &str) -> Vec<Warning> {
-    stage.app.facts.run.agents.get(&agent.into()).unwrap().warnings.clone()
+    stage.app.ui.run.agents.get(&agent.into()).unwrap().warnings.clone()
 }
 
 fn pair(width: u16, height: u16) -> Stage {
@@ -43,7 +43,7 @@ fn silence_of_the_model_is_told_by_time_alone_and_ends_with_the_next_token() {
     stage.wait(59_000);
     assert_eq!(warnings(&stage, "a"), []);
     stage.wait(1_000);
-    let since = stage.app.facts.now - jiff::SignedDuration::from_secs(60);
+    let since = stage.app.ui.now - jiff::SignedDuration::from_secs(60);
     assert_eq!(warnings(&stage, "a"), [Warning::Silent { since }]);
     assert!(stage.screen().contains("! no token for 1:00"), "{}", stage.screen());
     stage.says("a", "so");
@@ -119,7 +119,7 @@ fn a_tool_slower_than_nearly_all_its_calls_is_told_once_there_are_twenty() {
         assert_eq!(warnings(&stage, "b"), []);
         call_with(&mut stage, &format!("c{call}"), &format!("[{call}]"));
     }
-    let start = stage.app.facts.now;
+    let start = stage.app.ui.now;
     stage.call("b", "slow", "grep").wait(1_000);
     assert_eq!(warnings(&stage, "b"), []);
     stage.wait(1_000);
@@ -151,12 +151,12 @@ fn a_full_context_and_a_nearly_used_budget_are_told() {
 #[test]
 fn a_text_that_is_held_because_of_its_age_makes_its_agent_ask() {
     let mut stage = pair(120, 40);
-    let at = stage.app.facts.now;
+    let at = stage.app.ui.now;
     let entry = |stale| Pending { held: stale, stale, ..Pending::new("m1".into(), "go", at) };
-    stage.tell(Msg::Post(Post::Queues { queues: vec![("b".into(), vec![entry(true)])], paused: false }));
+    stage.tell(Msg::Update(Update::Queues { queues: vec![("b".into(), vec![entry(true)])], paused: false }));
     assert_eq!(warnings(&stage, "b"), [Warning::Asking]);
     assert!(stage.screen().contains("? b"), "{}", stage.screen());
-    stage.tell(Msg::Post(Post::Queues { queues: vec![("b".into(), vec![entry(false)])], paused: false }));
+    stage.tell(Msg::Update(Update::Queues { queues: vec![("b".into(), vec![entry(false)])], paused: false }));
     assert_eq!(warnings(&stage, "b"), []);
 }
 
@@ -190,7 +190,7 @@ fn the_jump_goes_around_in_the_order_of_the_rows_and_opens_folds() {
     }
     stage.keys("<down> !");
     assert_eq!(stage.app.tree.selected().as_str(), "a1");
-    assert!(stage.app.tree.rows(&stage.app.facts.run.agents).len() == 5, "its parent is open");
+    assert!(stage.app.tree.rows(&stage.app.ui.run.agents).len() == 5, "its parent is open");
     stage.keys("!");
     assert_eq!(stage.app.tree.selected().as_str(), "c");
     stage.keys("!");
@@ -206,7 +206,7 @@ fn nothing_is_done_to_an_agent_because_of_a_lint() {
     let mut stage = pair(120, 40);
     stage.wait(600_000);
     assert_eq!(stage.effects, []);
-    assert_eq!(stage.app.facts.run.agents.running(), 3);
+    assert_eq!(stage.app.ui.run.agents.running(), 3);
 }
 
 #[test]

@@ -213,7 +213,7 @@ fn the_idle_screen_says_what_can_be_done_and_each_fact_once() {
         let mut stage = Stage::new(width, height);
         stage.app.status.source = ModelSource::Embedded;
         stage.app.status.label = "embedded model".to_owned();
-        (stage.app.facts.place, stage.app.facts.branch) = ("project".to_owned(), "topic/one".to_owned());
+        (stage.app.ui.place, stage.app.ui.branch) = ("project".to_owned(), "topic/one".to_owned());
         let sandbox =
             Event::Guards { mode: "ask".to_owned(), sandbox: Some("landlock".to_owned()), context_files: Vec::new() };
         stage.event("", sandbox).event("", Event::ContextCap { tokens: Some(32_000) });
@@ -236,7 +236,7 @@ fn the_idle_screen_says_what_can_be_done_and_each_fact_once() {
 #[test]
 fn the_bottom_row_gives_up_the_branch_and_the_directory_before_model_and_context() {
     let mut stage = crew(120, 36, 0);
-    (stage.app.facts.place, stage.app.facts.branch) = ("project".to_owned(), "topic/one".to_owned());
+    (stage.app.ui.place, stage.app.ui.branch) = ("project".to_owned(), "topic/one".to_owned());
     stage.event("", Event::ContextCap { tokens: Some(131_072) }).tokens("", 40_000, 2_000);
     let last = |stage: &mut Stage| stage.screen().lines().last().unwrap().to_owned();
     assert!(

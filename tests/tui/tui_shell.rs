@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use steersman_base::error::StartError;
 use steersman_base::event::{Delivery, Event, Outcome, Usage};
 use steersman_base::protocol::{Notice, Request};
-use steersman_session::fold::PendingStage as Where;
+use steersman_session::model::PendingStage as Where;
 use steersman_tui::msg::{Effect, Msg};
 use steersman_tui::state::Pane;
 use steersman_tui::status::ModelSource;
@@ -41,7 +41,7 @@ pub fn scene(width: u16, height: u16) -> Stage {
 }
 
 fn texts(stage: &Stage) -> Vec<(String, Where)> {
-    stage.app.facts.run.pending.entries().iter().map(|entry| (entry.message.text.clone(), entry.stage)).collect()
+    stage.app.ui.run.pending.entries().iter().map(|entry| (entry.message.text.clone(), entry.stage)).collect()
 }
 
 fn steer(text: &str) -> (String, Delivery) {
@@ -70,7 +70,7 @@ fn a_paste_never_sends_and_its_line_ends_are_lines() {
 #[test]
 fn many_characters_at_once_are_typed_where_keys_would_go() {
     let mut stage = scene(120, 36);
-    let now = stage.app.facts.now;
+    let now = stage.app.ui.now;
     stage.tell(Msg::Typed(" with more".to_owned(), now));
     assert_eq!(stage.app.message.text(), "and a draft with more");
     stage.keys("<f3>").tell(Msg::Typed("z, then".to_owned(), now));
@@ -132,13 +132,13 @@ fn escape_brings_pending_texts_back_in_order_before_the_draft() {
     let mut stage = scene(120, 36);
     stage.keys("<esc><esc>");
     assert_eq!(stage.app.message.text(), "focus on the tests\n\nthen write a summary\n\nand a draft");
-    assert!(stage.app.facts.run.pending.is_empty());
+    assert!(stage.app.ui.run.pending.is_empty());
     assert!(stage.screen().contains("stopping"));
     stage.event("", Event::Cancelled {}).turn_ended("", Outcome::Cancelled, None);
     let screen = stage.screen();
     assert!(screen.contains("■ cancelled"), "{screen}");
     assert!(!screen.contains("running agent"), "{screen}");
-    assert_eq!(stage.app.facts.run.agents.running(), 0);
+    assert_eq!(stage.app.ui.run.agents.running(), 0);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn escape_right_after_enter_takes_the_text_back() {
     let mut stage = Stage::new(80, 24);
     stage.keys("too early<enter><esc>");
     assert_eq!(stage.app.message.text(), "too early");
-    assert!(stage.app.facts.run.pending.is_empty());
+    assert!(stage.app.ui.run.pending.is_empty());
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn without_an_agent_what_was_sent_comes_back_and_enter_is_refused_with_the_reaso
     assert_eq!(stage.app.message.text(), "hello");
     stage.keys(" again<enter>");
     assert_eq!(stage.app.message.text(), "hello again", "it stays with the user");
-    assert!(stage.app.facts.run.pending.is_empty());
+    assert!(stage.app.ui.run.pending.is_empty());
     assert!(stage.screen().contains("not sent: the key file is missing"), "{}", stage.screen());
 }
 

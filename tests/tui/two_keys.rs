@@ -58,7 +58,7 @@ fn esc_and_a_key_without_a_meaning_end_it_with_a_sentence_and_do_nothing_else() 
 fn what_comes_at_once_behind_ctrl_x_begins_with_the_second_key() {
     let mut stage = Stage::new(80, 24);
     stage.turn("").keys("<c-x>");
-    let now = stage.app.facts.now;
+    let now = stage.app.ui.now;
     stage.tell(Msg::Typed("vand the text".to_owned(), now));
     assert_eq!((stage.app.message.text().as_str(), stage.app.message.kind()), ("and the text", TextKind::Instead));
 }
@@ -72,7 +72,7 @@ fn help_and_completion_name_the_two_keys_and_a_file_of_keys_changes_them() {
     assert!(stage.screen().contains("F4, Ctrl+X 4"), "{}", stage.screen());
 
     let mut stage = Stage::new(80, 24);
-    stage.app.facts.keymap =
+    stage.app.ui.keymap =
         Keymap::read("[message]\nnext-kind = 'ctrl+x ctrl+v'\nsend = ['enter', 'CTRL+X s']\n").unwrap();
     stage.turn("").keys("text<c-x>v");
     assert!(stage.screen().contains("Ctrl+X V does nothing here"));
@@ -101,7 +101,7 @@ fn in_a_replay_two_keys_read_and_change_nothing() {
 #[test]
 fn a_file_of_keys_that_gives_ctrl_x_a_meaning_keeps_it() {
     let mut stage = Stage::new(80, 24);
-    stage.app.facts.keymap = Keymap::read("[message]\nnewline = 'ctrl+x'\n").unwrap();
+    stage.app.ui.keymap = Keymap::read("[message]\nnewline = 'ctrl+x'\n").unwrap();
     stage.keys("a<c-x>b");
     assert_eq!(stage.app.message.text(), "a\nb");
 }

@@ -1,7 +1,7 @@
 //! `/undo` on the screen: look, ask, do, tell; the files themselves are in `changes`.
 
 use steersman_base::event::Event;
-use steersman_base::protocol::{Post, Reply, Request, Undo, UndoScope, UndoneFile};
+use steersman_base::protocol::{Reply, Request, Undo, UndoScope, UndoneFile, Update};
 use steersman_tui::msg::{Effect, Msg};
 
 use crate::support::stage::Stage;
@@ -21,7 +21,7 @@ fn found() -> Vec<UndoneFile> {
 #[test]
 fn the_list_is_shown_and_nothing_happens_without_a_yes() {
     let mut stage = Stage::new(80, 24);
-    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: found() })));
+    stage.tell(Msg::Update(Update::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: found() })));
     let screen = stage.screen();
     for words in [
         "Steersman asks",
@@ -37,7 +37,7 @@ fn the_list_is_shown_and_nothing_happens_without_a_yes() {
     }
     stage.wait(350).keys("<a-n>");
     assert!(!stage.effects.contains(&Effect::Request(Request::Undo { scope: UndoScope::LastTurn })));
-    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: found() }))).screen();
+    stage.tell(Msg::Update(Update::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: found() }))).screen();
     stage.wait(350).keys("<a-y>");
     assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Undo { scope: UndoScope::LastTurn })));
 }
@@ -46,7 +46,7 @@ fn the_list_is_shown_and_nothing_happens_without_a_yes() {
 fn what_was_done_is_in_the_transcript_and_in_the_status_line() {
     let mut stage = Stage::new(120, 24);
     stage.event("", Event::ChangesUndone { turn: Some(1), files: found() });
-    stage.tell(Msg::Post(Post::Reply(Reply::Undone { scope: UndoScope::LastTurn, files: found() })));
+    stage.tell(Msg::Update(Update::Reply(Reply::Undone { scope: UndoScope::LastTurn, files: found() })));
     let screen = stage.screen();
     assert!(screen.contains("- undo: src/a.rs: back to its 120 bytes"), "{screen}");
     assert!(screen.contains("! undo: b<U+202E>.rs: left alone"), "{screen}");
@@ -59,7 +59,7 @@ fn nothing_is_undone_while_a_turn_runs_nor_when_nothing_was_changed() {
     stage.keys("/undo<enter>");
     assert!(stage.effects.contains(&Effect::Request(Request::PreviewUndo { scope: UndoScope::LastTurn })));
     assert!(stage.screen().contains("nothing to undo"), "{}", stage.screen());
-    stage.tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: found() }))).screen();
+    stage.tell(Msg::Update(Update::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: found() }))).screen();
     stage.effects.clear();
     stage.turn("").wait(350).keys("<a-y>");
     assert!(stage.screen().contains("not undone: a turn runs"), "{}", stage.screen());
@@ -72,7 +72,7 @@ fn a_list_longer_than_the_screen_must_be_read_to_its_end() {
     let many = (0..60).map(|file| change(&format!("src/{file}.rs"), Undo::Removed));
     let mut stage = Stage::new(80, 24);
     stage
-        .tell(Msg::Post(Post::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: many.collect() })))
+        .tell(Msg::Update(Update::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: many.collect() })))
         .screen();
     stage.wait(350).keys("<a-y>");
     assert!(stage.screen().contains("read to the end first"));

@@ -137,7 +137,7 @@ fn the_panel_of_a_held_agent_and_what_is_written_about_its_call_are_harmless() {
         let mut stage = scene();
         stage.keys("<a-h>");
         let call = ToolCall { id: "c9".into(), name: format!("tool{EVIL}"), arguments };
-        let gate = Arc::clone(&stage.handle.crew().main().gate);
+        let gate = Arc::clone(&stage.handle.agent_controls().main().gate);
         let _parking = gate.wait_at(steersman_core::control::PausePlace::Call(call.clone())).unwrap();
         stage.event("", Event::Paused { call: Some(call) });
         harmless(&mut stage, "the panel");

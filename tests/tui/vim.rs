@@ -385,7 +385,7 @@ fn press(message: &mut Message, keys: &str) {
             '\u{1b}' => message.vim_escape(),
             c => match message.vim_key(c) {
                 None => message.type_char(c),
-                Some(VimOutcome::Act(action, times)) => (0..times).for_each(|_| match action {
+                Some(VimOutcome::Action(action, times)) => (0..times).for_each(|_| match action {
                     Action::Undo => _ = message.undo(),
                     Action::Edit(edit) => _ = message.edit(edit),
                     other => panic!("{other:?}"),

@@ -16,8 +16,8 @@ use steersman_base::event::Event;
 use steersman_base::limits;
 use steersman_base::message::Message;
 use steersman_base::text::is_blank;
-use steersman_core::frame::without_tags;
 use steersman_core::provider::{ChatRequest, Finish, Piece, ProviderError, Reply};
+use steersman_core::wrapper::without_tags;
 
 pub use request::CompactionRequest;
 

@@ -12,7 +12,7 @@ use steersman_base::image::Image;
 use steersman_base::message::{DeliveredText, KeptTexts, Message, UserAbout};
 use steersman_base::plan::Plan;
 use steersman_base::steering::{Rule, TextKind};
-use steersman_core::frame::{holds_for, wrapped};
+use steersman_core::wrapper::{holds_for, wrapped};
 
 /// The beginning of the message that has the user's texts out of messages that were taken out.
 pub const KEPT_HEAD: &str = "[Older messages were taken out to make room. Here stands word for word what the user wrote in \

@@ -10,7 +10,7 @@ use crate::History;
 use steersman_base::id::CallId;
 use steersman_base::limits;
 use steersman_base::message::{Message, UserAbout};
-use steersman_core::frame::wrapped;
+use steersman_core::wrapper::wrapped;
 
 /// The beginning of the message that replaces older rounds; the summary follows it.
 pub const SUMMARY_HEAD: &str = "[Summary of the earlier conversation, whose messages were taken out to make room. \

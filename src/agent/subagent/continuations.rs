@@ -13,7 +13,7 @@ use crate::subagent::finished::{FinishedAgent, FinishedAgents};
 use crate::subagent::tool::SubAgentTool;
 use steersman_base::id::AgentId;
 use steersman_base::sync::lock;
-use steersman_core::control::{Cancellable, Controls, Crew};
+use steersman_core::control::{AgentControls, Cancellable, Controls};
 
 /// The finished sub-agents of a session that can be continued.
 #[derive(Default)]
@@ -33,10 +33,10 @@ struct Inner {
     begun: Vec<Continuation>,
 }
 
-/// A finished sub-agent that is in the crew again.
+/// A finished sub-agent that is in the agent tree again.
 pub struct Continuation {
     agent: FinishedAgent,
-    crew: Arc<Crew>,
+    agent_controls: Arc<AgentControls>,
     controls: Controls,
 }
 
@@ -62,14 +62,14 @@ impl Continuations {
         lock(&self.inner).kept.ids()
     }
 
-    /// Takes a finished agent back into the crew, so that its queue takes texts; [`Continuations::begin`] must
+    /// Takes a finished agent back into the agent tree, so that its queue takes texts; [`Continuations::begin`] must
     /// follow. `None` when its conversation is not kept.
-    pub fn enroll(&self, id: &AgentId, crew: &Arc<Crew>) -> Option<Continuation> {
+    pub fn enroll(&self, id: &AgentId, agent_controls: &Arc<AgentControls>) -> Option<Continuation> {
         let agent = lock(&self.inner).kept.take(id)?;
         self.changed();
         // The turn is no part of the main agent's: it has a flag of its own, which a stop of everything sets too.
-        let controls = crew.enroll(id, &Cancellable::new());
-        Some(Continuation { agent, crew: Arc::clone(crew), controls })
+        let controls = agent_controls.enroll(id, &Cancellable::new());
+        Some(Continuation { agent, agent_controls: Arc::clone(agent_controls), controls })
     }
 
     /// Lets the host run the turn of an agent whose queue has its first text.
@@ -87,9 +87,9 @@ impl Continuations {
     pub fn take_begun(&self) -> Vec<BoxFuture<'static, ()>> {
         let begun = std::mem::take(&mut lock(&self.inner).begun);
         let tool = self.tool.get().and_then(Weak::upgrade);
-        let run = |Continuation { agent, crew, controls }| {
+        let run = |Continuation { agent, agent_controls, controls }| {
             let tool = Arc::clone(tool.as_ref()?);
-            Some(async move { tool.continue_for_user(agent, crew, controls).await }.boxed())
+            Some(async move { tool.continue_for_user(agent, agent_controls, controls).await }.boxed())
         };
         begun.into_iter().filter_map(run).collect()
     }

@@ -10,7 +10,7 @@ use futures_util::future::{BoxFuture, ready};
 use crate::subagent::{Continuations, Persona, SubAgentTool};
 use crate::{Agent, Configurator, Extension};
 use steersman_base::error::BuildError;
-use steersman_core::control::Crew;
+use steersman_core::control::AgentControls;
 use steersman_core::tool::{Outputs, ToolScope, ToolSource, WITHOUT};
 
 /// The extension that adds the `agent` tool for its personas. Add their tools first: it checks that they are there.
@@ -28,7 +28,7 @@ pub struct SubAgents {
 #[derive(Clone, Default)]
 pub(super) struct ChildParts {
     /// Gives each child a queue, a cancel flag and a gate of its own (D21).
-    pub crew: Option<Arc<Crew>>,
+    pub agent_controls: Option<Arc<AgentControls>>,
     /// Where an answer that is too long for the spawner is stored whole.
     pub outputs: Option<Arc<Outputs>>,
     /// Where the tools come from that are not known when an agent is built.
@@ -49,10 +49,10 @@ impl SubAgents {
     }
 
     /// Gives each child a queue, a cancel flag and a gate of its own, through which a host can steer it (D21). Without it
-    /// the crew of the spawner is taken, if it has one.
+    /// the agent controls of the spawner is taken, if it has one.
     #[must_use]
-    pub fn crew(mut self, crew: Arc<Crew>) -> Self {
-        self.parts.crew = Some(crew);
+    pub fn agent_controls(mut self, agent_controls: Arc<AgentControls>) -> Self {
+        self.parts.agent_controls = Some(agent_controls);
         self
     }
 
@@ -150,7 +150,7 @@ impl SubAgents {
         };
         let tool = SubAgentTool::inheriting(agent, self.personas.clone(), &of_servers)?;
         let mut parts = self.parts.clone();
-        parts.crew = parts.crew.or_else(|| agent.crew().cloned());
+        parts.agent_controls = parts.agent_controls.or_else(|| agent.agent_controls().cloned());
         let tool = Arc::new(tool.with(self.numbers.clone(), parts));
         self.parts.continuations.run_by(&tool);
         agent.internal_add_tool(tool)

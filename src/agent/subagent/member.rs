@@ -1,6 +1,6 @@
 //! A child from its spawn to its end: the controls through which a host steers it, and the events of its end.
 //!
-//! Used by the `agent` tool. Always holds: with a crew, the child is in it from before its announcement until its end;
+//! Used by the `agent` tool. Always holds: with agent controls, the child is in it from before its announcement until its end;
 //! pending messages are returned before the end is emitted; both happen also when the future is dropped.
 
 use std::sync::Arc;
@@ -10,29 +10,29 @@ use tokio::sync::Notify;
 
 use steersman_base::event::{Event, Outcome};
 use steersman_base::id::AgentId;
-use steersman_core::control::{Cancellable, Controls, Crew, Watcher};
+use steersman_core::control::{AgentControls, Cancellable, Controls, Watcher};
 use steersman_core::listener::ListenerList;
 
-/// A child's membership in the crew, which ends when its [`RunningChild`] is dropped.
-pub(super) struct CrewMembership {
-    crew: Arc<Crew>,
+/// A child's membership in the agent tree, which ends when its [`RunningChild`] is dropped.
+pub(super) struct TreeMembership {
+    agent_controls: Arc<AgentControls>,
     controls: Controls,
     changed: Arc<Notify>,
 }
 
-impl CrewMembership {
+impl TreeMembership {
     /// Enrolls a child; its cancel flag is also set by `cancellable`.
-    pub(super) fn take(crew: &Arc<Crew>, id: &AgentId, cancellable: &Cancellable) -> Self {
-        Self::of(crew, crew.enroll(id, cancellable))
+    pub(super) fn take(agent_controls: &Arc<AgentControls>, id: &AgentId, cancellable: &Cancellable) -> Self {
+        Self::of(agent_controls, agent_controls.enroll(id, cancellable))
     }
 
     /// Takes over the controls of a child that is enrolled.
-    pub(super) fn of(crew: &Arc<Crew>, controls: Controls) -> Self {
+    pub(super) fn of(agent_controls: &Arc<AgentControls>, controls: Controls) -> Self {
         let changed = Arc::new(Notify::new());
         let wake = Arc::clone(&changed);
         let watcher: Watcher = Arc::new(move || wake.notify_one());
         controls.interloper.watch(watcher);
-        Self { crew: Arc::clone(crew), controls, changed }
+        Self { agent_controls: Arc::clone(agent_controls), controls, changed }
     }
 }
 
@@ -41,13 +41,13 @@ pub(super) struct RunningChild<'a> {
     id: AgentId,
     spawner: &'a ListenerList,
     listeners: ListenerList,
-    membership: Option<CrewMembership>,
+    membership: Option<TreeMembership>,
     end: (Outcome, Option<String>),
 }
 
 impl<'a> RunningChild<'a> {
-    /// Makes the child out of its spawner's listeners and its membership, if there is a crew.
-    pub(super) fn new(id: AgentId, spawner: &'a ListenerList, membership: Option<CrewMembership>) -> Self {
+    /// Makes the child out of its spawner's listeners and its membership, if there is one.
+    pub(super) fn new(id: AgentId, spawner: &'a ListenerList, membership: Option<TreeMembership>) -> Self {
         let listeners = spawner.for_sub_agent(&id);
         Self { id, spawner, listeners, membership, end: (Outcome::Cancelled, None) }
     }
@@ -60,7 +60,7 @@ impl<'a> RunningChild<'a> {
         &self.listeners
     }
 
-    /// Returns its controls; `None` without a crew.
+    /// Returns its controls; `None` without a membership.
     pub(super) fn controls(&self) -> Option<&Controls> {
         self.membership.as_ref().map(|membership| &membership.controls)
     }
@@ -81,7 +81,7 @@ impl<'a> RunningChild<'a> {
         }
     }
 
-    /// Leaves the crew and emits how the child ended.
+    /// Leaves the agent tree and emits how the child ended.
     pub(super) fn ended(mut self, outcome: Outcome, message: Option<String>) {
         self.end = (outcome, message);
     }
@@ -90,7 +90,7 @@ impl<'a> RunningChild<'a> {
 impl Drop for RunningChild<'_> {
     fn drop(&mut self) {
         if let Some(membership) = self.membership.take() {
-            let entries = membership.crew.dismiss(&self.id);
+            let entries = membership.agent_controls.dismiss(&self.id);
             // First: a journal that ends between the two events must not lose the texts.
             if !entries.is_empty() {
                 self.listeners.emit(Event::Returned { entries });

@@ -2,13 +2,13 @@
 //!
 //! The model delegates a task; a fresh agent with the persona's prompt, tools and budget works on a conversation of its
 //! own; its final answer is the parent's observation. A child never gets the `agent` tool or an extension, and a queue
-//! of its own only as a member of a crew (D21).
+//! of its own only as a member of agent controls (D21).
 //!
 //! # Where things are
 //!
 //! - sub-agents and their ids: `tool.rs`; tests: `subagent/mod.rs`, `subagent/events.rs`
 //! - steering one child: its queue, cancelling it alone, messages that come back when it ends: `member.rs`,
-//!   `src/core/control/crew.rs`, `src/session/host/handle.rs`; tests: `tests/session/crew.rs`
+//!   `src/core/control/agent_controls.rs`, `src/session/host/handle.rs`; tests: `tests/session/agent_controls.rs`
 //! - personas, `<available_agents>`, temporary workspaces: `persona.rs`, `extension.rs`, `temp_workspace.rs`,
 //!   `assets/personas/file_miner.md`; tests: `subagent/personas.rs`, `temp_workspace.rs`
 //! - continuing a finished sub-agent: `finished.rs`, `continuations.rs`, `src/core/control/agent_notes.rs`,

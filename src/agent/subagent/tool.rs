@@ -2,14 +2,14 @@
 //!
 //! Shared with the child: transport, cancel flag, budget, context window, streaming, the derived listeners. From
 //! the persona: prompt, tools, step budget. Not given: the queue, extensions, history, raw tools (so no `agent`
-//! tool: no recursion). With a crew each child has a queue, a cancel flag and a gate of its own (D21).
+//! tool: no recursion). With agent controls each child has a queue, a cancel flag and a gate of its own (D21).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use crate::subagent::extension::ChildParts;
 use crate::subagent::finished::FinishedAgent;
-use crate::subagent::member::{CrewMembership, RunningChild};
+use crate::subagent::member::{RunningChild, TreeMembership};
 use crate::subagent::temp_workspace::{LostDirectory, Workshop, Workshops};
 use crate::subagent::{Persona, TempWorkspace};
 use crate::{Agent, AgentBuilder, ModelChoice, TreeParts};
@@ -23,7 +23,7 @@ use steersman_base::message::Arguments;
 use steersman_base::plan::summary;
 use steersman_base::sync::lock;
 use steersman_base::text::is_blank;
-use steersman_core::control::{AgentNote, Cancellable, Controls, Crew, StepLimit};
+use steersman_core::control::{AgentControls, AgentNote, Cancellable, Controls, StepLimit};
 use steersman_core::listener::ListenerList;
 use steersman_core::provider::ChatTransport;
 use steersman_core::tool::{
@@ -157,13 +157,18 @@ impl SubAgentTool {
 
     async fn delegate(&self, persona: &Persona, task: &str, context: &ToolContext) -> Result<String, ToolError> {
         let (id, flag) = (self.next_id(persona), self.cancellable.clone().unwrap_or_default());
-        let membership = self.parts.crew.as_ref().map(|crew| CrewMembership::take(crew, &id, &flag));
+        let membership =
+            self.parts.agent_controls.as_ref().map(|agent_controls| TreeMembership::take(agent_controls, &id, &flag));
         self.answer(Assignment { id, persona, words: Words::Task(task), kept: None, membership }, context, &flag).await
     }
 
     /// Goes on with the conversation of a finished child, which has a fresh step budget.
     async fn continue_child(&self, id: &str, task: &str, context: &ToolContext) -> Result<String, ToolError> {
-        let running = self.parts.crew.as_ref().is_some_and(|crew| crew.get(&AgentId::new(id)).is_some());
+        let running = self
+            .parts
+            .agent_controls
+            .as_ref()
+            .is_some_and(|agent_controls| agent_controls.get(&AgentId::new(id)).is_some());
         if running && !id.is_empty() {
             return Err(ToolError::failed(format!("'{id}' still runs; it can be continued when it has ended")));
         }
@@ -176,16 +181,22 @@ impl SubAgentTool {
             return Err(refused);
         }
         let (id, flag) = (kept.id.clone(), self.cancellable.clone().unwrap_or_default());
-        let membership = self.parts.crew.as_ref().map(|crew| CrewMembership::take(crew, &id, &flag));
+        let membership =
+            self.parts.agent_controls.as_ref().map(|agent_controls| TreeMembership::take(agent_controls, &id, &flag));
         let words = Words::Task(task);
         self.answer(Assignment { id, persona, words, kept: Some(kept), membership }, context, &flag).await
     }
 
     /// Runs a turn that the user gave a finished child, with what is in its queue; the main agent hears of it.
-    pub(super) async fn continue_for_user(&self, kept: FinishedAgent, crew: Arc<Crew>, controls: Controls) {
+    pub(super) async fn continue_for_user(
+        &self,
+        kept: FinishedAgent,
+        agent_controls: Arc<AgentControls>,
+        controls: Controls,
+    ) {
         let id = kept.id.clone();
         let asked = controls.interloper.peek().first().map(|entry| entry.text.clone()).unwrap_or_default();
-        let membership = Some(CrewMembership::of(&crew, controls));
+        let membership = Some(TreeMembership::of(&agent_controls, controls));
         let Some(persona) = self.personas.iter().find(|persona| persona.name == kept.persona) else { return };
         let assignment =
             Assignment { id: id.clone(), persona, words: Words::Queue(&asked), kept: Some(kept), membership };
@@ -245,7 +256,7 @@ impl SubAgentTool {
         if let Some(kept) = &kept {
             self.tree.approvals.mark(&id, kept.taint);
         }
-        // A member of the crew from before its announcement: a host that sees it can send it a message.
+        // A member of the agent tree from before its announcement: a host that sees it can send it a message.
         let member = RunningChild::new(id.clone(), &self.listeners, membership);
         let work = self.run_child(persona, words, kept, &member, tools, (transport, window));
         let result = member.accompany(work).await;
@@ -360,7 +371,7 @@ struct Assignment<'a> {
     words: Words<'a>,
     /// The conversation that goes on; `None` for a fresh child.
     kept: Option<FinishedAgent>,
-    membership: Option<CrewMembership>,
+    membership: Option<TreeMembership>,
 }
 
 /// Where the texts of a child's turn come from.
@@ -414,7 +425,7 @@ impl RawTool for SubAgentTool {
     }
 
     fn concurrency(&self) -> Concurrency {
-        Concurrency::Beside
+        Concurrency::Parallel
     }
 
     fn on_cancel(&self) -> OnCancel {

@@ -32,7 +32,7 @@ pub const STEER_BYTES: usize = 2 * MESSAGE_BYTES;
 pub const STEER_LINES: usize = 200;
 /// `exec --steer-stdin`: refused lines that are said one by one.
 pub const REFUSED_LINES: usize = 100;
-/// `exec`: refused acts that are listed at the end.
+/// `exec`: refused operations that are listed at the end.
 pub const REFUSED_SHOWN: usize = 20;
 /// Longest stretch of a line that plain output sanitises as one while it streams, bytes.
 pub const LIVE_BYTES: usize = 4 * 1024;

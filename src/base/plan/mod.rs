@@ -10,7 +10,7 @@
 //! - what differs between two plans, in data and in words: `changes.rs`; tests: `tests/core/plan_steps.rs`
 //! - the plans of a whole tree, and what each model knows of its own: `src/core/control/plans.rs`
 //! - the tool: `src/tools/plan.rs`; what a model is told: `src/agent/plan.rs`; tests: `tests/agent/plan/told.rs`, `tests/session/plan_mode.rs`
-//! - what a client knows: `src/session/fold/plans.rs`; the pane: `src/tui/plan/mod.rs`; tests: `tests/tui/plan.rs`
+//! - what a client knows: `src/session/model/plans.rs`; the pane: `src/tui/plan/mod.rs`; tests: `tests/tui/plan.rs`
 
 mod changes;
 

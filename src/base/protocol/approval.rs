@@ -1,4 +1,4 @@
-//! A question about an act, and what can be answered.
+//! A question about an operation, and what can be answered.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::id::{AgentId, CallId};
 use crate::plan::Plan;
-use crate::protocol::{Act, FormField, form_words};
+use crate::protocol::{FormField, Operation, form_words};
 use crate::summary::calls_made;
 
 /// The number of one approval request of the session. As text it is the id of the events `question` and `answer`.
@@ -76,9 +76,11 @@ pub struct OfferedRule {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ApprovalSubject {
     /// What exactly a tool would do.
-    Act {
-        /// The act.
-        act: Act,
+    #[serde(rename = "act")]
+    Operation {
+        /// The operation.
+        #[serde(rename = "act")]
+        operation: Operation,
     },
     /// Something of the program itself, as trust in a project.
     Plain {
@@ -115,7 +117,7 @@ impl ApprovalSubject {
     /// Returns the question, in one line; nothing in it comes from a tool or a model.
     pub fn title(&self) -> Cow<'_, str> {
         match self {
-            Self::Act { act } => act.title().into(),
+            Self::Operation { operation } => operation.title().into(),
             Self::Plain { title, .. } => title.into(),
             Self::Form { .. } => "A server asks you; whatever you write goes to it.".into(),
             Self::Plan { .. } => "Accept this plan? Until then nothing is changed.".into(),
@@ -129,8 +131,8 @@ impl ApprovalSubject {
     /// (untrusted).
     pub fn words(&self) -> (String, Option<String>) {
         let (named, detail) = match self {
-            Self::Act { act } => {
-                let (named, detail) = act.named();
+            Self::Operation { operation } => {
+                let (named, detail) = operation.named();
                 (named, Some(detail.to_owned()))
             }
             Self::Plain { detail, .. } => (None, Some(detail.clone())),

@@ -35,8 +35,8 @@ pub struct ContextPart {
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub item: Option<ContextItem>,
     /// What the user wants done with it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wish: Option<ContextWish>,
+    #[serde(default, rename = "wish", skip_serializing_if = "Option::is_none")]
+    pub request: Option<ContextRequest>,
 }
 
 /// A part of a conversation that can be taken out.
@@ -124,7 +124,7 @@ impl fmt::Display for ContextKind {
 /// What the user wants done with a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ContextWish {
+pub enum ContextRequest {
     /// It is taken out at the next boundary.
     Drop,
     /// A compaction keeps it.
@@ -134,18 +134,20 @@ pub enum ContextWish {
 /// What is done about the contents of the context windows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ContextAct {
+pub enum ContextOperation {
     /// They are listed.
     List,
-    /// This becomes the wish about a part, or there is none any more.
-    Wish {
+    /// This becomes the request about a part, or there is none any more.
+    #[serde(rename = "wish")]
+    Request {
         /// The agent.
         agent: AgentId,
         /// The part.
         #[serde(flatten)]
         item: ContextItem,
         /// What is wanted.
-        wish: Option<ContextWish>,
+        #[serde(rename = "wish")]
+        request: Option<ContextRequest>,
     },
 }
 

@@ -1,15 +1,15 @@
 //! The protocol between a run and its clients: what a client can ask for ([`Request`]) and everything that it gets
-//! ([`Post`]).
+//! ([`Update`]).
 //!
 //! Plain serde data, so that a client can sit on the other side of a socket; [`VERSION`] counts the incompatible changes.
-//! A client never touches a queue, a budget or an approval: it sends requests and folds posts.
+//! A client never touches a queue, a budget or an approval: it sends requests and applies updates.
 //!
 //! # Where things are
 //!
-//! - what a client asks for, each with an id so that sending it twice is one act: `request.rs`
-//! - what a client gets: events, replies, snapshots, notices: `post.rs`
-//! - what a tool wants to do, exactly as it is carried out: `act.rs`
-//! - a question about an act, and what can be answered: `approval.rs`
+//! - what a client asks for, each with an id so that sending it twice is one operation: `request.rs`
+//! - what a client gets: events, replies, snapshots, notices: `update.rs`
+//! - what a tool wants to do, exactly as it is carried out: `operation.rs`
+//! - a question about an operation, and what can be answered: `approval.rs`
 //! - what fills the context windows: `context.rs`; tests: `tests/tui/context_pane.rs`
 //! - a form that a server wants filled in: `form.rs`; tests: `tests/tui/mcp_servers.rs`
 //! - how an MCP server stands: `servers.rs`; tests: `tests/tui/mcp_servers.rs`
@@ -19,35 +19,35 @@
 //! - what somebody outside sees of a whole session at once: `status.rs`; tests: `tests/session/outside/lines.rs`
 //! - the wire form of all of them: `mod.rs`; tests: `tests/session/client.rs`
 
-mod act;
 mod approval;
 mod context;
 mod form;
 mod hooks;
 mod models;
-mod post;
+mod operation;
 mod request;
 mod servers;
 mod status;
 mod template;
+mod update;
 
 pub use crate::details::{Undo, UndoneFile};
 pub use crate::id::ClientId;
-pub use act::{
-    Act, CloneAct, CommandAct, Content, CustomAct, FetchAct, InputAct, SERVER_TOOLS, SearchAct, ServerToolAct, UseAct,
-    WriteAct,
-};
 pub use approval::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, OfferedRule};
-pub use context::{ContextAct, ContextItem, ContextKind, ContextPart, ContextReport, ContextWish};
+pub use context::{ContextItem, ContextKind, ContextOperation, ContextPart, ContextReport, ContextRequest};
 pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_words, read_form};
 pub use hooks::{HookState, HookStatus};
 pub use models::ModelOption;
-pub use post::{
-    Accepted, BudgetStatus, ImageSupport, LocalServer, Notice, Post, QueueOutcome, Reply, Unfinished, Unsaved,
+pub use operation::{
+    CloneOperation, CommandOperation, Content, CustomOperation, FetchOperation, InputOperation, Operation,
+    SERVER_TOOLS, SearchOperation, ServerToolOperation, UseOperation, WriteOperation,
 };
 pub use request::{
-    BudgetLimits, Decision, DraftImage, DraftText, ModeChoice, Numbered, PausePlace, PauseState, QueueAct, Request,
-    RuleRequest, ServerRequest, ShellOutput, Shift, TriggerChange, UndoScope, Withdrawn,
+    BudgetLimits, Decision, DraftImage, DraftText, ModeChoice, Numbered, PausePlace, PauseState, QueueOperation,
+    Request, RuleRequest, ServerRequest, ShellOutput, Shift, TriggerChange, UndoScope, Withdrawn,
+};
+pub use update::{
+    Accepted, BudgetStatus, ImageSupport, LocalServer, Notice, QueueOutcome, Reply, Unfinished, Unsaved, Update,
 };
 
 pub use servers::{ServerState, ServerStatus};

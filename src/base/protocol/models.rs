@@ -28,7 +28,7 @@ impl From<&str> for ModelOption {
 
 impl ModelOption {
     /// Returns what is known of it besides its name: `current · 200k tokens · $3 in, $15 out per million tokens`.
-    pub fn facts(&self) -> String {
+    pub fn details(&self) -> String {
         let current = self.is_current.then(|| "current".to_owned());
         let window = self.context_window.map(|tokens| format!("{} tokens", rounded(tokens)));
         let price = self.price.map(|price| {

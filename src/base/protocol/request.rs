@@ -12,7 +12,7 @@ use crate::message::{Arguments, ToolCall};
 use crate::mode::Mode;
 use crate::plan::PlanEdit;
 use crate::price::Money;
-use crate::protocol::{Answer, ApprovalId, ContextAct};
+use crate::protocol::{Answer, ApprovalId, ContextOperation};
 use crate::steering::{RuleChange, RuleScope, TextKind, Trigger};
 
 /// A request with its sender and number: the same one, sent twice, is carried out once.
@@ -63,7 +63,8 @@ pub enum Request {
         /// The entry.
         id: MessageId,
         /// What is to be done with it.
-        act: QueueAct,
+        #[serde(rename = "act")]
+        operation: QueueOperation,
     },
     /// Send every text that is held for its age, and hold none for it any more.
     NeverAskIfTrue,
@@ -141,7 +142,8 @@ pub enum Request {
     /// Look at what fills the context windows, or say what is to become of a result in one.
     Context {
         /// Which of both.
-        act: ContextAct,
+        #[serde(rename = "act")]
+        operation: ContextOperation,
     },
     /// Take these changes back.
     Undo {
@@ -295,7 +297,7 @@ impl Request {
 /// One change of a pending text. Each is one step: the agent takes the text before it or after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum QueueAct {
+pub enum QueueOperation {
     /// Keep it from being delivered while it is edited.
     Hold {
         /// What to go on with when an edit that was left is taken up again; `None` begins with the entry's own text.

@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 use url::Url;
 
 use crate::approval::pattern::{Glob, Slash};
-use crate::approval::{Act, CloneAct, FetchAct};
+use crate::approval::{CloneOperation, FetchOperation, Operation};
 
 /// An address that can be read.
 pub(super) struct Address(Url);
@@ -16,9 +16,12 @@ impl Address {
         Url::parse(text).ok().map(Self)
     }
 
-    /// Returns the address that an act asks, if it can be read.
-    pub(super) fn of(act: &Act) -> Option<Self> {
-        let (Act::Fetch(FetchAct { url, .. }) | Act::Clone(CloneAct { url, .. })) = act else { return None };
+    /// Returns the address that an operation asks, if it can be read.
+    pub(super) fn of(operation: &Operation) -> Option<Self> {
+        let (Operation::Fetch(FetchOperation { url, .. }) | Operation::Clone(CloneOperation { url, .. })) = operation
+        else {
+            return None;
+        };
         Self::parse(url)
     }
 

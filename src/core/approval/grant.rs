@@ -12,7 +12,7 @@ use crate::approval::address::Address;
 use crate::approval::rules::is_within;
 use crate::approval::shell::Shape;
 use crate::approval::shell::runners::{Reach, reach};
-use crate::approval::{Act, CommandAct, KeptRule, Rules};
+use crate::approval::{CommandOperation, KeptRule, Operation, Rules};
 
 /// What the user allowed for the rest of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,60 +75,70 @@ impl fmt::Display for Grant {
 }
 
 impl Grant {
-    /// Returns what can be allowed together with an act; `None` when it is to be asked about each time.
-    pub(super) fn offered(act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> Option<Self> {
-        match act {
-            Act::Command(act) => Some(Self::of_command(act, shape)),
-            Act::Write(act) => is_within(act, root).then_some(Self::Edits),
-            Act::Fetch(_) => Address::of(act).as_ref().and_then(Address::origin).map(Self::Host),
-            Act::Search(_) => Some(Self::Searches),
-            Act::ServerTool(act) => Some(Self::ServerTool(act.name())),
-            Act::Custom(act) => Some(Self::Action { tool: act.tool.clone(), action: act.action.clone() }),
+    /// Returns what can be allowed together with an operation; `None` when it is to be asked about each time.
+    pub(super) fn offered(operation: &Operation, shape: Option<&Shape>, root: Option<&Path>) -> Option<Self> {
+        match operation {
+            Operation::Command(operation) => Some(Self::of_command(operation, shape)),
+            Operation::Write(operation) => is_within(operation, root).then_some(Self::Edits),
+            Operation::Fetch(_) => Address::of(operation).as_ref().and_then(Address::origin).map(Self::Host),
+            Operation::Search(_) => Some(Self::Searches),
+            Operation::ServerTool(operation) => Some(Self::ServerTool(operation.name())),
+            Operation::Custom(operation) => {
+                Some(Self::Action { tool: operation.tool.clone(), action: operation.action.clone() })
+            }
             // Each repository and each input is a new one, and only a rule asks about a use.
-            Act::Clone(_) | Act::Use(_) | Act::Input(_) => None,
+            Operation::Clone(_) | Operation::Use(_) | Operation::Input(_) => None,
         }
     }
 
-    fn of_command(act: &CommandAct, shape: Option<&Shape>) -> Self {
-        let cwd = act.cwd.clone();
+    fn of_command(operation: &CommandOperation, shape: Option<&Shape>) -> Self {
+        let cwd = operation.cwd.clone();
         if let Some(Shape::Simple(words)) = shape
             && let Reach::Own(length) = reach(words)
             && let Some(prefix) = words.get(..length)
         {
             return Self::Prefix { words: prefix.to_vec(), cwd };
         }
-        Self::Command { command: act.command.clone(), cwd }
+        Self::Command { command: operation.command.clone(), cwd }
     }
 
-    pub(super) fn covers(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
-        match (self, act) {
-            (Self::Edits, Act::Write(act)) => is_within(act, root),
-            (Self::Prefix { words: prefix, cwd }, Act::Command(act)) => match shape {
+    pub(super) fn covers(&self, operation: &Operation, shape: Option<&Shape>, root: Option<&Path>) -> bool {
+        match (self, operation) {
+            (Self::Edits, Operation::Write(operation)) => is_within(operation, root),
+            (Self::Prefix { words: prefix, cwd }, Operation::Command(operation)) => match shape {
                 Some(Shape::Simple(words)) => {
-                    *cwd == act.cwd && words.starts_with(prefix) && matches!(reach(words), Reach::Own(_))
+                    *cwd == operation.cwd && words.starts_with(prefix) && matches!(reach(words), Reach::Own(_))
                 }
                 Some(Shape::Complex { .. }) | None => false,
             },
-            (Self::Command { command, cwd }, Act::Command(act)) => *command == act.command && *cwd == act.cwd,
-            (Self::Host(origin), Act::Fetch(_)) => {
-                Address::of(act).as_ref().and_then(Address::origin).as_ref() == Some(origin)
+            (Self::Command { command, cwd }, Operation::Command(operation)) => {
+                *command == operation.command && *cwd == operation.cwd
             }
-            (Self::Searches, Act::Search(_)) => true,
-            (Self::ServerTool(name), Act::ServerTool(act)) => *name == act.name(),
-            (Self::Action { tool, action }, Act::Custom(act)) => *tool == act.tool && *action == act.action,
-            (Self::Kept(rule), act) => rule.covers(act, shape, root),
-            (Self::Template(rules), Act::Command(act)) => {
-                let is_here = root.is_some_and(|root| act.cwd.starts_with(root));
-                is_here && rules.allows(&Act::Command(act.clone()), shape, root)
+            (Self::Host(origin), Operation::Fetch(_)) => {
+                Address::of(operation).as_ref().and_then(Address::origin).as_ref() == Some(origin)
             }
-            (Self::Call, act) => match act {
-                Act::Command(act) => {
-                    matches!(shape, Some(Shape::Simple(_))) && root.is_some_and(|root| act.cwd.starts_with(root))
+            (Self::Searches, Operation::Search(_)) => true,
+            (Self::ServerTool(name), Operation::ServerTool(operation)) => *name == operation.name(),
+            (Self::Action { tool, action }, Operation::Custom(operation)) => {
+                *tool == operation.tool && *action == operation.action
+            }
+            (Self::Kept(rule), operation) => rule.covers(operation, shape, root),
+            (Self::Template(rules), Operation::Command(operation)) => {
+                let is_here = root.is_some_and(|root| operation.cwd.starts_with(root));
+                is_here && rules.allows(&Operation::Command(operation.clone()), shape, root)
+            }
+            (Self::Call, operation) => match operation {
+                Operation::Command(operation) => {
+                    matches!(shape, Some(Shape::Simple(_))) && root.is_some_and(|root| operation.cwd.starts_with(root))
                 }
-                Act::Write(act) => is_within(act, root),
-                Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::ServerTool(_) | Act::Custom(_) => true,
+                Operation::Write(operation) => is_within(operation, root),
+                Operation::Fetch(_)
+                | Operation::Search(_)
+                | Operation::Clone(_)
+                | Operation::ServerTool(_)
+                | Operation::Custom(_) => true,
                 // What is typed into a running command may be a command line of its own.
-                Act::Use(_) | Act::Input(_) => false,
+                Operation::Use(_) | Operation::Input(_) => false,
             },
             _ => false,
         }

@@ -8,7 +8,7 @@ use std::{fmt, io};
 
 use crate::approval::rules::Rule;
 use crate::approval::shell::Shape;
-use crate::approval::{Act, CommandAct, Grant, RuleError};
+use crate::approval::{CommandOperation, Grant, Operation, RuleError};
 
 /// An allow rule that holds in later sessions too.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,8 +73,8 @@ impl KeptRule {
         self.reach
     }
 
-    /// Returns the rule that can be kept with an act for which this is offered; `None` where no narrow one covers it.
-    pub(super) fn offered(act: &Act, grant: &Grant, root: Option<&Path>) -> Option<Self> {
+    /// Returns the rule that can be kept with an operation for which this is offered; `None` where no narrow one covers it.
+    pub(super) fn offered(operation: &Operation, grant: &Grant, root: Option<&Path>) -> Option<Self> {
         let pattern = match grant {
             Grant::Prefix { words, .. } => format!("{} *", words.join(" ")),
             Grant::Host(origin) => format!("{origin}/*"),
@@ -87,9 +87,10 @@ impl KeptRule {
             | Grant::Call
             | Grant::Template(_) => return None,
         };
-        let shape = if let Act::Command(act) = act { Some(Shape::of(&act.command)) } else { None };
-        let rule = Self::parse(&format!("{}: {pattern}", act.tool())).ok()?;
-        rule.covers(act, shape.as_ref(), root).then_some(rule)
+        let shape =
+            if let Operation::Command(operation) = operation { Some(Shape::of(&operation.command)) } else { None };
+        let rule = Self::parse(&format!("{}: {pattern}", operation.tool())).ok()?;
+        rule.covers(operation, shape.as_ref(), root).then_some(rule)
     }
 
     /// Returns the rule as a configuration would have it.
@@ -102,11 +103,11 @@ impl KeptRule {
         self.text().split_once(':').map_or(self.text(), |(_, pattern)| pattern.trim())
     }
 
-    /// Tells whether it covers an act; a command must run within the workspace.
-    pub(super) fn covers(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
-        let is_here = |act: &CommandAct| root.is_some_and(|root| act.cwd.starts_with(root));
-        let is_here = if let Act::Command(act) = act { is_here(act) } else { true };
-        is_here && self.rule.allows(act, shape, root)
+    /// Tells whether it covers an operation; a command must run within the workspace.
+    pub(super) fn covers(&self, operation: &Operation, shape: Option<&Shape>, root: Option<&Path>) -> bool {
+        let is_here = |operation: &CommandOperation| root.is_some_and(|root| operation.cwd.starts_with(root));
+        let is_here = if let Operation::Command(operation) = operation { is_here(operation) } else { true };
+        is_here && self.rule.allows(operation, shape, root)
     }
 }
 

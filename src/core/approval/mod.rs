@@ -1,6 +1,6 @@
 //! Approvals: what a tool may do unasked, what the user is asked about, and what never runs.
 //!
-//! A tool puts what it is about to do into an [`Act`], asks with it, and gets it back as [`Approved`], which nothing else
+//! A tool puts what it is about to do into an [`Operation`], asks with it, and gets it back as [`Approved`], which nothing else
 //! can make: what was decided about is what runs. Every rule lives in `policy`; who waits for an answer in `approvals`.
 //!
 //! # Where things are
@@ -32,6 +32,7 @@ pub use rules::{RuleError, Rules, right_form};
 pub use shell::{Shape, outside_arguments, steers};
 pub use steersman_base::mode::{Mode, ModeRefused, Sandboxed};
 pub use steersman_base::protocol::{
-    Act, Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, CloneAct, CommandAct, Content, CustomAct,
-    FetchAct, FormField, InputAct, OfferedRule, SearchAct, ServerToolAct, UseAct, WriteAct,
+    Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, CloneOperation, CommandOperation, Content,
+    CustomOperation, FetchOperation, FormField, InputOperation, OfferedRule, Operation, SearchOperation,
+    ServerToolOperation, UseOperation, WriteOperation,
 };

@@ -1,4 +1,4 @@
-//! The policy: from an act to a verdict. What is found out about an act once ([`Policy::study`]) is apart from what is
+//! The policy: from an operation to a verdict. What is found out about an operation once ([`Policy::study`]) is apart from what is
 //! decided about it again ([`Policy::judge`]); whoever waits for an answer is not its concern.
 //!
 //! The order, first match: deny rule; read-only, which no question makes weaker; protected place (asked about whatever else
@@ -8,10 +8,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::approval::rules::{JudgedAct, Pattern, is_within};
+use crate::approval::rules::{JudgedOperation, Pattern, is_within};
 use crate::approval::shell::runners::{Reach, keeps_files, name_of, only_looks, reach};
 use crate::approval::shell::{Commands, Shape, commands, plain_words};
-use crate::approval::{Act, Grant, Mode, Rules, Sandboxed};
+use crate::approval::{Grant, Mode, Operation, Rules, Sandboxed};
 use steersman_base::limits;
 use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
 use steersman_base::text::visible_line;
@@ -175,7 +175,7 @@ pub struct Circumstances<'a> {
     pub taint: Taint,
 }
 
-/// What the policy says about an act.
+/// What the policy says about an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// It runs.
@@ -195,46 +195,46 @@ pub enum Verdict {
 const UNCLEAR: &str = "the program cannot tell whether the user's deny rules cover this; write it as plain commands";
 
 impl Policy {
-    /// Decides about an act.
-    pub fn decide(&self, act: &Act, standing: &Circumstances<'_>) -> Verdict {
-        self.judge(act, &self.study(act), standing)
+    /// Decides about an operation.
+    pub fn decide(&self, operation: &Operation, standing: &Circumstances<'_>) -> Verdict {
+        self.judge(operation, &self.study(operation), standing)
     }
 
-    /// Finds out about an act what no mode and no answer changes. Reads the whole act, and looks at files beside those
+    /// Finds out about an operation what no mode and no answer changes. Reads the whole act, and looks at files beside those
     /// that it names: not to be called under a lock.
-    pub(super) fn study(&self, act: &Act) -> Study {
-        let mut study = match act {
-            Act::Command(act) => {
-                let shape = Shape::of(&act.command);
-                let commands = commands(&act.command, &shape);
-                let named = self.named_by(&commands, &act.cwd);
+    pub(super) fn study(&self, operation: &Operation) -> Study {
+        let mut study = match operation {
+            Operation::Command(operation) => {
+                let shape = Shape::of(&operation.command);
+                let commands = commands(&operation.command, &shape);
+                let named = self.named_by(&commands, &operation.cwd);
                 Study { commands: Some(commands), shape: Some(shape), named, protected: None }
             }
-            Act::Input(act) => {
-                let commands = commands(&act.text, &Shape::of(&act.text));
+            Operation::Input(operation) => {
+                let commands = commands(&operation.text, &Shape::of(&operation.text));
                 // Nobody knows what a program makes of its input: no allow rule and no grant covers it.
                 let unclear = commands.unclear.or(Some("a program does with its input what it wants"));
                 Study { commands: Some(Commands { unclear, ..commands }), ..Study::default() }
             }
-            Act::Write(_)
-            | Act::Fetch(_)
-            | Act::Search(_)
-            | Act::Clone(_)
-            | Act::Use(_)
-            | Act::ServerTool(_)
-            | Act::Custom(_) => Study::default(),
+            Operation::Write(_)
+            | Operation::Fetch(_)
+            | Operation::Search(_)
+            | Operation::Clone(_)
+            | Operation::Use(_)
+            | Operation::ServerTool(_)
+            | Operation::Custom(_) => Study::default(),
         };
-        study.protected = self.protected(act, &study);
+        study.protected = self.protected(operation, &study);
         study
     }
 
-    /// Returns why no answer lets an act run: a rule, or the mode.
-    pub(super) fn forbids(&self, act: &Act, study: &Study, mode: Mode) -> Option<String> {
-        let seen = JudgedAct { act, commands: study.commands.as_ref(), root: self.root.as_deref() };
+    /// Returns why no answer lets an operation run: a rule, or the mode.
+    pub(super) fn forbids(&self, operation: &Operation, study: &Study, mode: Mode) -> Option<String> {
+        let seen = JudgedOperation { operation, commands: study.commands.as_ref(), root: self.root.as_deref() };
         if let Some(rule) = self.rules.denies(&seen).or_else(|| self.rules.denies_reading(&study.named, seen.root)) {
             return Some(format!("the user's configuration denies this (rule {:?})", visible_line(rule)));
         }
-        let reads = matches!(act, Act::Use(_));
+        let reads = matches!(operation, Operation::Use(_));
         let why = match mode {
             Mode::ReadOnly => "the mode is read-only: files stay as they are, no command runs and nothing is sent",
             Mode::Plan => {
@@ -246,18 +246,18 @@ impl Policy {
         (!reads).then(|| why.to_owned())
     }
 
-    /// Tells whether what the user allowed for the session covers an act that may be covered at all.
-    pub(super) fn is_granted(&self, act: &Act, study: &Study, standing: &Circumstances<'_>) -> bool {
+    /// Tells whether what the user allowed for the session covers an operation that may be covered at all.
+    pub(super) fn is_granted(&self, operation: &Operation, study: &Study, standing: &Circumstances<'_>) -> bool {
         let (shape, root) = (study.shape.as_ref(), self.root.as_deref());
-        standing.grants.iter().any(|grant| grant.covers(act, shape, root))
+        standing.grants.iter().any(|grant| grant.covers(operation, shape, root))
     }
 
-    /// Decides about an act of which this is known.
-    pub(super) fn judge(&self, act: &Act, study: &Study, standing: &Circumstances<'_>) -> Verdict {
-        if let Some(why) = self.forbids(act, study, standing.mode) {
+    /// Decides about an operation of which this is known.
+    pub(super) fn judge(&self, operation: &Operation, study: &Study, standing: &Circumstances<'_>) -> Verdict {
+        if let Some(why) = self.forbids(operation, study, standing.mode) {
             return Verdict::Deny(why);
         }
-        let seen = JudgedAct { act, commands: study.commands.as_ref(), root: self.root.as_deref() };
+        let seen = JudgedOperation { operation, commands: study.commands.as_ref(), root: self.root.as_deref() };
         if let Some(why) = study.protected.clone() {
             return match self.answerer {
                 Answerer::User | Answerer::YesOrUser => Verdict::Ask { why, grant: None },
@@ -267,21 +267,22 @@ impl Policy {
                 Answerer::Nobody => Verdict::Deny(format!("{why}: {NOBODY}")),
             };
         }
-        if standing.taint.is_both() && self.sends(act) && !self.is_named(act, standing) {
+        if standing.taint.is_both() && self.sends(operation) && !self.is_named(operation, standing) {
             let why =
                 "the agent has read your files and text from strangers; that text could make it send your files away";
-            let grant = Grant::offered(act, None, self.root.as_deref()).filter(|_| matches!(act, Act::ServerTool(_)));
+            let grant = Grant::offered(operation, None, self.root.as_deref())
+                .filter(|_| matches!(operation, Operation::ServerTool(_)));
             return self.ask(why, grant);
         }
         if let Some(rule) = self.rules.asks(&seen) {
             return self.ask(&format!("your rule {:?} asks about this", visible_line(rule)), None);
         }
-        if let Act::Use(_) = act {
+        if let Operation::Use(_) = operation {
             return Verdict::Allow;
         }
         let root = self.root.as_deref();
         let shape = study.shape.as_ref();
-        if self.rules.allows(act, shape, root) || self.is_granted(act, study, standing) {
+        if self.rules.allows(operation, shape, root) || self.is_granted(operation, study, standing) {
             return Verdict::Allow;
         }
         let unclear = study.commands.as_ref().and_then(|commands| commands.unclear);
@@ -290,7 +291,7 @@ impl Policy {
         let unclear = unclear.or_else(|| study.commands.as_ref().filter(|_| reads_all)?.pattern());
         if let Some(unclear) = unclear.filter(|_| self.rules.watch_commands() || reads_all) {
             let why = format!("one of your rules may be about this, and the program cannot tell: {unclear}");
-            let grant = Grant::offered(act, shape, root);
+            let grant = Grant::offered(operation, shape, root);
             return match self.answerer {
                 // A general yes is no answer to what a deny rule may be about.
                 Answerer::Yes if self.rules.deny_commands() => Verdict::Deny(UNCLEAR.to_owned()),
@@ -298,16 +299,16 @@ impl Policy {
                 Answerer::User | Answerer::Yes | Answerer::YesOrUser | Answerer::Nobody => self.ask(&why, grant),
             };
         }
-        if self.runs(act, standing.mode) {
+        if self.runs(operation, standing.mode) {
             return Verdict::Allow;
         }
-        self.ask(study.why(self), Grant::offered(act, shape, root))
+        self.ask(study.why(self), Grant::offered(operation, shape, root))
     }
 
-    /// Decides about an act of the main agent of which this is known.
-    pub(super) fn judge_main(&self, act: &Act, study: &Study, standing: &Circumstances<'_>) -> Verdict {
-        let is_web = matches!(act, Act::Fetch(_) | Act::Search(_) | Act::Clone(_));
-        match self.judge(act, study, standing) {
+    /// Decides about an operation of the main agent of which this is known.
+    pub(super) fn judge_main(&self, operation: &Operation, study: &Study, standing: &Circumstances<'_>) -> Verdict {
+        let is_web = matches!(operation, Operation::Fetch(_) | Operation::Search(_) | Operation::Clone(_));
+        match self.judge(operation, study, standing) {
             Verdict::Allow | Verdict::Ask { grant: Some(_), .. } if is_web && self.main_web == MainWeb::Asked => {
                 self.ask("the main agent holds your files; this could send one of them", None)
             }
@@ -329,15 +330,15 @@ impl Policy {
         }
     }
 
-    /// Tells whether the mode alone lets an act run.
-    fn runs(&self, act: &Act, mode: Mode) -> bool {
+    /// Tells whether the mode alone lets an operation run.
+    fn runs(&self, operation: &Operation, mode: Mode) -> bool {
         let is_auto = match mode {
             Mode::Auto => self.sandboxed == Some(Sandboxed::Yes),
             Mode::AutoWithoutSandbox => true,
             Mode::Ask | Mode::AutoEdit | Mode::ReadOnly | Mode::Plan => false,
         };
-        match act {
-            Act::Write(write) => {
+        match operation {
+            Operation::Write(write) => {
                 let is_free = match mode {
                     Mode::Ask => write.before.is_none(),
                     Mode::AutoEdit | Mode::Auto | Mode::AutoWithoutSandbox => true,
@@ -346,32 +347,38 @@ impl Policy {
                 let mut roots = self.root.iter().chain(&self.added);
                 is_free && roots.any(|root| is_within(write, Some(root)))
             }
-            Act::Command(_) | Act::Input(_) | Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => is_auto,
+            Operation::Command(_)
+            | Operation::Input(_)
+            | Operation::Fetch(_)
+            | Operation::Search(_)
+            | Operation::Clone(_) => is_auto,
             // No sandbox is around a server or a tool of the host, whatever is around commands.
-            Act::ServerTool(_) | Act::Custom(_) => mode == Mode::AutoWithoutSandbox,
-            Act::Use(_) => true,
+            Operation::ServerTool(_) | Operation::Custom(_) => mode == Mode::AutoWithoutSandbox,
+            Operation::Use(_) => true,
         }
     }
 
     /// Tells whether the user has allowed this very tool of a server: by a rule for such tools, or by a yes for the session or
     /// for good. That holds for whatever an agent has read.
-    fn is_named(&self, act: &Act, standing: &Circumstances<'_>) -> bool {
-        let Act::ServerTool(_) = act else { return false };
+    fn is_named(&self, operation: &Operation, standing: &Circumstances<'_>) -> bool {
+        let Operation::ServerTool(_) = operation else { return false };
         let root = self.root.as_deref();
         let is_yes = |grant: &&Grant| matches!(grant, Grant::ServerTool(_) | Grant::Kept(_));
-        self.rules.allows_named(act, root)
-            || standing.grants.iter().filter(is_yes).any(|yes| yes.covers(act, None, root))
+        self.rules.allows_named(operation, root)
+            || standing.grants.iter().filter(is_yes).any(|yes| yes.covers(operation, None, root))
     }
 
-    /// Tells whether an act can send something out of this machine.
-    fn sends(&self, act: &Act) -> bool {
-        match act {
-            Act::Fetch(_) | Act::Search(_) | Act::Clone(_) => true,
+    /// Tells whether an operation can send something out of this machine.
+    fn sends(&self, operation: &Operation) -> bool {
+        match operation {
+            Operation::Fetch(_) | Operation::Search(_) | Operation::Clone(_) => true,
             // What nothing confines has the machine's network, whatever the setting says.
-            Act::Command(_) | Act::Input(_) => self.network == Network::On || self.sandboxed == Some(Sandboxed::No),
-            Act::ServerTool(act) => act.sends,
-            Act::Custom(act) => act.sends,
-            Act::Write(_) | Act::Use(_) => false,
+            Operation::Command(_) | Operation::Input(_) => {
+                self.network == Network::On || self.sandboxed == Some(Sandboxed::No)
+            }
+            Operation::ServerTool(operation) => operation.sends,
+            Operation::Custom(operation) => operation.sends,
+            Operation::Write(_) | Operation::Use(_) => false,
         }
     }
 
@@ -402,29 +409,33 @@ impl Policy {
         })
     }
 
-    /// Returns why an act concerns a protected place.
-    fn protected(&self, act: &Act, study: &Study) -> Option<String> {
+    /// Returns why an operation concerns a protected place.
+    fn protected(&self, operation: &Operation, study: &Study) -> Option<String> {
         let places = self.places();
-        match act {
-            Act::Write(act) => {
-                let planned = std::slice::from_ref(&act.path);
+        match operation {
+            Operation::Write(operation) => {
+                let planned = std::slice::from_ref(&operation.path);
                 places
-                    .what_with(&act.path, planned)
-                    .map(|what| format!("{} is {what} (protected)", visible_line(&act.shown)))
+                    .what_with(&operation.path, planned)
+                    .map(|what| format!("{} is {what} (protected)", visible_line(&operation.shown)))
             }
-            Act::Command(act) if act.outside => Some("it runs outside of the sandbox".to_owned()),
-            Act::Command(act) => {
-                let touched = study.touched(&act.command, &act.cwd, &places);
-                touched.or_else(|| self.leaves_open(!study.keeps_all(&act.command)))
+            Operation::Command(operation) if operation.outside => Some("it runs outside of the sandbox".to_owned()),
+            Operation::Command(operation) => {
+                let touched = study.touched(&operation.command, &operation.cwd, &places);
+                touched.or_else(|| self.leaves_open(!study.keeps_all(&operation.command)))
             }
-            Act::Input(act) => {
-                let touched = study.touched(&act.text, self.root.as_deref().unwrap_or(Path::new("/")), &places);
+            Operation::Input(operation) => {
+                let touched = study.touched(&operation.text, self.root.as_deref().unwrap_or(Path::new("/")), &places);
                 touched.or_else(|| self.leaves_open(true))
             }
-            Act::Clone(act) => {
-                places.what(&act.into).map(|what| format!("the place for the copy is {what} (protected)"))
+            Operation::Clone(operation) => {
+                places.what(&operation.into).map(|what| format!("the place for the copy is {what} (protected)"))
             }
-            Act::Fetch(_) | Act::Search(_) | Act::Use(_) | Act::ServerTool(_) | Act::Custom(_) => None,
+            Operation::Fetch(_)
+            | Operation::Search(_)
+            | Operation::Use(_)
+            | Operation::ServerTool(_)
+            | Operation::Custom(_) => None,
         }
     }
 }
@@ -457,7 +468,7 @@ fn keeps_all(command: &str, shape: &Shape, commands: Option<&Commands>) -> bool 
     }
 }
 
-/// What is found out about an act once.
+/// What is found out about an operation once.
 #[derive(Debug, Default)]
 pub(super) struct Study {
     shape: Option<Shape>,

@@ -40,13 +40,13 @@ pub enum FormAnswer {
     Nobody,
 }
 
-/// Why an act is not carried out; the sentence is for the model.
+/// Why an operation is not carried out; the sentence is for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{words}")]
 pub struct Refusal {
     /// The sentence.
     pub words: String,
-    /// Whether the user said no, or the act was refused without an answer.
+    /// Whether the user said no, or the operation was refused without an answer.
     pub fault: CallFault,
 }
 

@@ -11,7 +11,7 @@ use crate::approval::address::{Address, AddressPattern};
 use crate::approval::pattern::{Glob, PathPattern, Slash};
 use crate::approval::shell::runners::{Reach, name_of, reach};
 use crate::approval::shell::{Commands, FoundCommand, Shape, commands};
-use crate::approval::{Act, HiddenFiles, UseAct, WriteAct};
+use crate::approval::{HiddenFiles, Operation, UseOperation, WriteOperation};
 use steersman_base::protocol::SERVER_TOOLS;
 use steersman_base::text::{composed, is_blank, visible_line};
 
@@ -102,9 +102,9 @@ enum WordPattern {
     Any,
 }
 
-/// An act as wide rules see it.
-pub(super) struct JudgedAct<'a> {
-    pub act: &'a Act,
+/// An operation as wide rules see it.
+pub(super) struct JudgedOperation<'a> {
+    pub operation: &'a Operation,
     /// What its command may run.
     pub commands: Option<&'a Commands>,
     pub root: Option<&'a Path>,
@@ -125,35 +125,35 @@ impl Rules {
         self.allow.is_empty() && self.ask.is_empty() && self.deny.is_empty()
     }
 
-    /// Returns the deny rule that covers an act.
-    pub(super) fn denies(&self, seen: &JudgedAct<'_>) -> Option<&str> {
+    /// Returns the deny rule that covers an operation.
+    pub(super) fn denies(&self, seen: &JudgedOperation<'_>) -> Option<&str> {
         self.deny.iter().find(|rule| rule.touches(seen)).map(|rule| rule.text.as_str())
     }
 
-    /// Tells whether a deny rule may be about an act: also where a command cannot be read.
-    pub fn may_deny(&self, act: &Act, root: Option<&Path>) -> bool {
-        let commands = match act {
-            Act::Command(act) => Some(commands(&act.command, &Shape::of(&act.command))),
+    /// Tells whether a deny rule may be about an operation: also where a command cannot be read.
+    pub fn may_deny(&self, operation: &Operation, root: Option<&Path>) -> bool {
+        let commands = match operation {
+            Operation::Command(operation) => Some(commands(&operation.command, &Shape::of(&operation.command))),
             _ => None,
         };
         let is_unclear = commands.as_ref().is_some_and(|commands| commands.unclear.is_some());
-        let seen = JudgedAct { act, commands: commands.as_ref(), root };
+        let seen = JudgedOperation { operation, commands: commands.as_ref(), root };
         (is_unclear && self.deny_commands()) || self.denies(&seen).is_some()
     }
 
-    /// Returns the ask rule that covers an act.
-    pub(super) fn asks(&self, seen: &JudgedAct<'_>) -> Option<&str> {
+    /// Returns the ask rule that covers an operation.
+    pub(super) fn asks(&self, seen: &JudgedOperation<'_>) -> Option<&str> {
         self.ask.iter().find(|rule| rule.touches(seen)).map(|rule| rule.text.as_str())
     }
 
-    /// Tells whether an allow rule covers an act; of a command, its shape decides.
-    pub(super) fn allows(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
-        self.allow.iter().any(|rule| rule.allows(act, shape, root))
+    /// Tells whether an allow rule covers an operation; of a command, its shape decides.
+    pub(super) fn allows(&self, operation: &Operation, shape: Option<&Shape>, root: Option<&Path>) -> bool {
+        self.allow.iter().any(|rule| rule.allows(operation, shape, root))
     }
 
-    /// Tells whether an allow rule covers an act that names its tool: one for every tool does not.
-    pub(super) fn allows_named(&self, act: &Act, root: Option<&Path>) -> bool {
-        self.allow.iter().any(|rule| rule.tool.is_some() && rule.allows(act, None, root))
+    /// Tells whether an allow rule covers an operation that names its tool: one for every tool does not.
+    pub(super) fn allows_named(&self, operation: &Operation, root: Option<&Path>) -> bool {
+        self.allow.iter().any(|rule| rule.tool.is_some() && rule.allows(operation, None, root))
     }
 
     /// Returns the rules by which a search leaves out what it finds. Those that ask about its start were answered.
@@ -293,48 +293,59 @@ impl Rule {
         }
     }
 
-    /// Tells whether it covers an act, read narrowly.
-    pub(super) fn allows(&self, act: &Act, shape: Option<&Shape>, root: Option<&Path>) -> bool {
-        if self.tool.is_some_and(|tool| tool != act.tool()) {
+    /// Tells whether it covers an operation, read narrowly.
+    pub(super) fn allows(&self, operation: &Operation, shape: Option<&Shape>, root: Option<&Path>) -> bool {
+        if self.tool.is_some_and(|tool| tool != operation.tool()) {
             return false;
         }
-        match (act, &self.pattern) {
-            (Act::Command(_), pattern) => match (shape, pattern) {
+        match (operation, &self.pattern) {
+            (Operation::Command(_), pattern) => match (shape, pattern) {
                 // Also a rule for every command covers no chain and no program that runs other code.
                 (Some(Shape::Simple(words)), Pattern::Everything) => is_tame(words),
                 (Some(Shape::Simple(words)), Pattern::Words(pattern)) => pattern.allows(words),
                 _ => false,
             },
-            (Act::Write(act), Pattern::Everything) => is_within(act, root),
-            (Act::Write(act), Pattern::Path { exact, .. }) => is_within(act, root) && exact.matches(&act.path, root),
-            (Act::Fetch(_) | Act::Search(_) | Act::Clone(_) | Act::ServerTool(_), Pattern::Everything) => true,
-            (Act::ServerTool(act), Pattern::Query(pattern)) => pattern.matches(&act.name()),
-            (Act::Search(act), Pattern::Query(pattern)) => pattern.matches(&act.query),
-            (act, Pattern::Address(pattern)) => Address::of(act).is_some_and(|address| pattern.allows(&address)),
+            (Operation::Write(operation), Pattern::Everything) => is_within(operation, root),
+            (Operation::Write(operation), Pattern::Path { exact, .. }) => {
+                is_within(operation, root) && exact.matches(&operation.path, root)
+            }
+            (
+                Operation::Fetch(_) | Operation::Search(_) | Operation::Clone(_) | Operation::ServerTool(_),
+                Pattern::Everything,
+            ) => true,
+            (Operation::ServerTool(operation), Pattern::Query(pattern)) => pattern.matches(&operation.name()),
+            (Operation::Search(operation), Pattern::Query(pattern)) => pattern.matches(&operation.query),
+            (operation, Pattern::Address(pattern)) => {
+                Address::of(operation).is_some_and(|address| pattern.allows(&address))
+            }
             _ => false,
         }
     }
 
-    /// Tells whether it is about an act in the widest sense.
-    fn touches(&self, seen: &JudgedAct<'_>) -> bool {
-        if self.tool.is_some_and(|tool| !is_like(tool, seen.act.tool())) {
+    /// Tells whether it is about an operation in the widest sense.
+    fn touches(&self, seen: &JudgedOperation<'_>) -> bool {
+        if self.tool.is_some_and(|tool| !is_like(tool, seen.operation.tool())) {
             return false;
         }
-        match (&self.pattern, seen.act) {
+        match (&self.pattern, seen.operation) {
             (Pattern::Everything, _) => true,
             (Pattern::Words(pattern), _) => {
                 seen.commands.is_some_and(|commands| commands.found.iter().any(|found| pattern.touches(found)))
             }
-            (Pattern::Path { exact, folded }, Act::Write(act)) => {
+            (Pattern::Path { exact, folded }, Operation::Write(operation)) => {
                 let root = seen.root.map(lower);
-                exact.matches(&act.path, seen.root) || folded.matches(&lower(&act.path), root.as_deref())
+                exact.matches(&operation.path, seen.root) || folded.matches(&lower(&operation.path), root.as_deref())
             }
-            (pattern, Act::Use(UseAct { path: Some(path), .. })) => pattern.hides(path, seen.root),
-            (Pattern::Query(pattern), Act::Use(act)) => pattern.matches_in_any_case(&act.shown),
+            (pattern, Operation::Use(UseOperation { path: Some(path), .. })) => pattern.hides(path, seen.root),
+            (Pattern::Query(pattern), Operation::Use(operation)) => pattern.matches_in_any_case(&operation.shown),
             // What is no address is refused by its tool; until then it counts as denied.
-            (Pattern::Address(pattern), act) => Address::of(act).is_none_or(|address| pattern.touches(&address)),
-            (Pattern::Query(pattern), Act::Search(act)) => pattern.matches_in_any_case(&act.query),
-            (Pattern::Query(pattern), Act::ServerTool(act)) => pattern.matches_in_any_case(&act.name()),
+            (Pattern::Address(pattern), operation) => {
+                Address::of(operation).is_none_or(|address| pattern.touches(&address))
+            }
+            (Pattern::Query(pattern), Operation::Search(operation)) => pattern.matches_in_any_case(&operation.query),
+            (Pattern::Query(pattern), Operation::ServerTool(operation)) => {
+                pattern.matches_in_any_case(&operation.name())
+            }
             _ => false,
         }
     }
@@ -478,6 +489,6 @@ fn is_tame_as(words: &[String], first: Option<&WordPattern>) -> bool {
 }
 
 /// Tells whether a file lies in the workspace.
-pub(super) fn is_within(act: &WriteAct, root: Option<&Path>) -> bool {
-    root.is_some_and(|root| !root.as_os_str().is_empty() && act.path.starts_with(root))
+pub(super) fn is_within(operation: &WriteOperation, root: Option<&Path>) -> bool {
+    root.is_some_and(|root| !root.as_os_str().is_empty() && operation.path.starts_with(root))
 }

@@ -1,7 +1,7 @@
 //! What fills the context windows of a tree of agents, and what the user wants done with single parts. Its images, too.
 //!
-//! Agents publish what they hold and look at the wishes at their boundaries; a host reads the one and writes the other. A
-//! short lock, never held across an await. Always holds: a wish of an agent that has ended is gone.
+//! Agents publish what they hold and look at the requests at their boundaries; a host reads the one and writes the other. A
+//! short lock, never held across an await. Always holds: a request of an agent that has ended is gone.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use crate::sync::lock;
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::image::Image;
 use steersman_base::image::ImageDigest;
-use steersman_base::protocol::{ContextItem, ContextKind, ContextPart, ContextReport, ContextWish};
+use steersman_base::protocol::{ContextItem, ContextKind, ContextPart, ContextReport, ContextRequest};
 
 /// The contents of the context windows of a tree.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub struct ContextBook {
 #[derive(Debug, Default)]
 struct Page {
     report: Option<ContextReport>,
-    wishes: BTreeMap<ContextItem, ContextWish>,
+    requests: BTreeMap<ContextItem, ContextRequest>,
 }
 
 impl ContextBook {
@@ -41,7 +41,7 @@ impl ContextBook {
         *lock(&self.left_out) = sentences;
     }
 
-    /// Returns what every agent that runs holds, the main agent first, with the wishes of the user; with what is left out
+    /// Returns what every agent that runs holds, the main agent first, with the requests of the user; with what is left out
     /// behind what the main agent holds.
     pub fn reports(&self) -> Vec<ContextReport> {
         let left_out = lock(&self.left_out).clone();
@@ -50,7 +50,7 @@ impl ContextBook {
             name: name.clone(),
             tokens: 0,
             item: None,
-            wish: None,
+            request: None,
         };
         let with_wishes = |page: &Page| {
             let mut report = page.report.clone()?;
@@ -58,25 +58,25 @@ impl ContextBook {
                 report.parts.extend(left_out.iter().map(part));
             }
             for part in &mut report.parts {
-                part.wish = part.item.as_ref().and_then(|item| page.wishes.get(item)).copied();
+                part.request = part.item.as_ref().and_then(|item| page.requests.get(item)).copied();
             }
             Some(report)
         };
         lock(&self.pages).values().filter_map(with_wishes).collect()
     }
 
-    /// Sets or ends a wish about a part; false when the agent holds no such part, or that cannot be done with it.
-    pub fn wish(&self, agent: &AgentId, item: &ContextItem, wish: Option<ContextWish>) -> bool {
+    /// Sets or ends a request about a part; false when the agent holds no such part, or that cannot be done with it.
+    pub fn request(&self, agent: &AgentId, item: &ContextItem, request: Option<ContextRequest>) -> bool {
         let mut pages = lock(&self.pages);
         let Some(page) = pages.get_mut(agent) else { return false };
         let holds = |report: &ContextReport| report.parts.iter().any(|part| part.item.as_ref() == Some(item));
-        let cannot = matches!((item, wish), (ContextItem::Image(_), Some(ContextWish::Pin)));
+        let cannot = matches!((item, request), (ContextItem::Image(_), Some(ContextRequest::Pin)));
         if cannot || !page.report.as_ref().is_some_and(holds) {
             return false;
         }
-        match wish {
-            Some(wish) => page.wishes.insert(item.clone(), wish),
-            None => page.wishes.remove(item),
+        match request {
+            Some(request) => page.requests.insert(item.clone(), request),
+            None => page.requests.remove(item),
         };
         true
     }
@@ -85,17 +85,21 @@ impl ContextBook {
     pub fn take_drops(&self, agent: &AgentId) -> Vec<ContextItem> {
         let mut pages = lock(&self.pages);
         let Some(page) = pages.get_mut(agent) else { return Vec::new() };
-        let drops: Vec<ContextItem> =
-            page.wishes.iter().filter(|(_, wish)| **wish == ContextWish::Drop).map(|(item, _)| item.clone()).collect();
-        page.wishes.retain(|_, wish| *wish != ContextWish::Drop);
+        let drops: Vec<ContextItem> = page
+            .requests
+            .iter()
+            .filter(|(_, request)| **request == ContextRequest::Drop)
+            .map(|(item, _)| item.clone())
+            .collect();
+        page.requests.retain(|_, request| *request != ContextRequest::Drop);
         drops
     }
 
     /// Returns the results of an agent that a compaction keeps.
     pub fn pins(&self, agent: &AgentId) -> Vec<CallId> {
         let pages = lock(&self.pages);
-        let wishes = pages.get(agent).into_iter().flat_map(|page| &page.wishes);
-        let pinned = wishes.filter(|(_, wish)| **wish == ContextWish::Pin);
+        let requests = pages.get(agent).into_iter().flat_map(|page| &page.requests);
+        let pinned = requests.filter(|(_, request)| **request == ContextRequest::Pin);
         let call = |item: &ContextItem| if let ContextItem::Call(call) = item { Some(call.clone()) } else { None };
         pinned.filter_map(|(item, _)| call(item)).collect()
     }

@@ -12,14 +12,14 @@
 //! - pause and step: an agent that waits before its calls: `gate.rs`, `src/agent/pause.rs`; tests: `tests/agent/pause_gate.rs`
 //! - stopping at once, with nothing left behind: `cancellable.rs`, `src/agent/reply.rs`; tests: `tests/agent/cancel.rs`,
 //!   `tests/pty/stopping.rs`
-//! - what fills the context windows, and wishes about single results: `context.rs`; tests: `tests/tui/context_pane.rs`
+//! - what fills the context windows, and requests about single results: `context.rs`; tests: `tests/tui/context_pane.rs`
 //! - the budget of a session, children included: `budget.rs`, `src/agent/spending.rs`; tests: `tests/agent/budget.rs`
 
+mod agent_controls;
 mod agent_notes;
 mod budget;
 mod cancellable;
 mod context;
-mod crew;
 mod gallery;
 mod gate;
 mod interloper;
@@ -28,11 +28,11 @@ mod queue;
 mod rules;
 mod step_limit;
 
+pub use agent_controls::{AgentControls, Controls};
 pub use agent_notes::{AgentNote, AgentNotes};
 pub use budget::{Budget, BudgetStanding, ChargeOutcome, Spending};
 pub use cancellable::Cancellable;
 pub use context::ContextBook;
-pub use crew::{Controls, Crew};
 pub use gate::{PauseGate, PauseGuard};
 pub use interloper::{Interloper, Modes, QueueMode, Staleness, Watcher, check_text};
 pub use plans::{PlanUpdate, Plans, WrittenPlan};

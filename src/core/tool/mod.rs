@@ -36,7 +36,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use crate::approval::{ApprovalRecord, Approvals, Approved, Asker, Proposal, Taint, UseAct};
+use crate::approval::{ApprovalRecord, Approvals, Approved, Asker, Proposal, Taint, UseOperation};
 use crate::control::Cancellable;
 use steersman_base::details::Details;
 use steersman_base::event::CallFault;
@@ -155,7 +155,7 @@ pub trait RawTool: Send + Sync {
 
     /// As [`ToolSpec::concurrency`].
     fn concurrency(&self) -> Concurrency {
-        Concurrency::Alone
+        Concurrency::Exclusive
     }
 
     /// As [`ToolSpec::traits`].
@@ -210,9 +210,9 @@ impl Traits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Concurrency {
     /// Neighbouring calls of this kind run at the same time.
-    Beside,
+    Parallel,
     /// It runs by itself, in order.
-    Alone,
+    Exclusive,
 }
 
 /// What a cancel does to a running call.
@@ -256,7 +256,7 @@ pub enum ToolReport {
     Approval(ApprovalRecord),
     /// The call changed the plan of its agent.
     Plan(Box<PlanChanged>),
-    /// An act of the call is not carried out.
+    /// An operation of the call is not carried out.
     Refused(CallFault),
 }
 
@@ -297,16 +297,16 @@ impl ToolContext {
     /// # Errors
     /// [`ToolError::Failed`] with the refusal.
     pub async fn approve_use(&self, tool: &'static str, what: &str) -> Result<(), ToolError> {
-        self.approve(UseAct { tool: tool.into(), path: None, shown: what.to_owned() }).await.map(|_| ())
+        self.approve(UseOperation { tool: tool.into(), path: None, shown: what.to_owned() }).await.map(|_| ())
     }
 
     /// Asks for leave to do this; waits for the user where that is needed.
     ///
     /// # Errors
     /// [`ToolError::Failed`] with the refusal, for the model.
-    pub async fn approve<A: Proposal>(&self, act: A) -> Result<Approved<A>, ToolError> {
+    pub async fn approve<A: Proposal>(&self, operation: A) -> Result<Approved<A>, ToolError> {
         let report = |record| (self.report)(ToolReport::Approval(record));
-        self.approvals.decide(&self.asker, act, &report).await.map_err(|refusal| {
+        self.approvals.decide(&self.asker, operation, &report).await.map_err(|refusal| {
             (self.report)(ToolReport::Refused(refusal.fault));
             ToolError::Failed(refusal.words)
         })

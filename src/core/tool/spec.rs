@@ -34,7 +34,7 @@ impl ToolSpec {
             name: name.into(),
             description: description.into(),
             parameters,
-            concurrency: Concurrency::Alone,
+            concurrency: Concurrency::Exclusive,
             on_cancel: OnCancel::Drop,
             traits: Traits::NONE,
         }

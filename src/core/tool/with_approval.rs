@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use crate::approval::{Approvals, Asker};
 use crate::tool::{Args, BackgroundJobs, Concurrency, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec};
 use steersman_base::message::Arguments;
-use steersman_base::protocol::CustomAct;
+use steersman_base::protocol::CustomOperation;
 
 /// A tool each of whose calls is asked about first, with its arguments. Without anybody who answers, no call runs.
 ///
@@ -35,7 +35,7 @@ impl WithApproval {
 
     /// As [`WithApproval::new`], for a tool that is shared.
     pub fn around(tool: Arc<dyn Tool>) -> Self {
-        let spec = tool.spec().clone().concurrency(Concurrency::Alone);
+        let spec = tool.spec().clone().concurrency(Concurrency::Exclusive);
         let action = format!("call {}", spec.name);
         Self { tool, spec, action, keeps_here: false }
     }
@@ -62,9 +62,11 @@ impl Tool for WithApproval {
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         async move {
-            let act =
-                CustomAct { sends: !self.keeps_here, ..CustomAct::new(&*self.spec.name, &self.action, args.to_json()) };
-            context.approve(act).await?;
+            let operation = CustomOperation {
+                sends: !self.keeps_here,
+                ..CustomOperation::new(&*self.spec.name, &self.action, args.to_json())
+            };
+            context.approve(operation).await?;
             self.tool.execute(args, context).await
         }
         .boxed()
@@ -72,7 +74,7 @@ impl Tool for WithApproval {
 
     // One after the other, as the questions come.
     fn concurrency_of(&self, _: &Arguments, _: &Asker, _: &Approvals) -> Concurrency {
-        Concurrency::Alone
+        Concurrency::Exclusive
     }
 
     fn in_directory(&self, directory: &ToolDirectory) -> Option<Result<Arc<dyn Tool>, String>> {

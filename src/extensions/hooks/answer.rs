@@ -10,7 +10,7 @@ use crate::hooks::output::{Members, Printed, has_decision, printed};
 use steersman_base::event::{HookEvent, HookOutcome};
 use steersman_base::limits;
 use steersman_base::text::is_blank;
-use steersman_core::frame::wrapped;
+use steersman_core::wrapper::wrapped;
 
 /// What one hook says.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,7 +10,9 @@ use serde_json::Value;
 use crate::hooks::tool_names::names_of_tool;
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::paths::without_dots;
-use steersman_core::approval::{Act, CommandAct, Content, FetchAct, Rules, UseAct, WriteAct, right_form};
+use steersman_core::approval::{
+    CommandOperation, Content, FetchOperation, Operation, Rules, UseOperation, WriteOperation, right_form,
+};
 
 /// Which calls a hook is for, beside its matcher.
 #[derive(Debug, Clone)]
@@ -63,25 +65,27 @@ impl HookCondition {
             ConditionKind::Tool(name) => names_of_tool(&call.name).iter().any(|tool| {
                 tool == name || tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with("__"))
             }),
-            ConditionKind::Rule(rules) => act_of(call, cwd).is_none_or(|act| rules.may_deny(&act, Some(cwd))),
+            ConditionKind::Rule(rules) => {
+                act_of(call, cwd).is_none_or(|operation| rules.may_deny(&operation, Some(cwd)))
+            }
         }
     }
 }
 
 /// Returns what a call would do, as a rule sees it; `None` where its arguments cannot be read.
-fn act_of(call: &ToolCall, cwd: &Path) -> Option<Act> {
+fn act_of(call: &ToolCall, cwd: &Path) -> Option<Operation> {
     let Arguments::Object(arguments) = &call.arguments else { return None };
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).map(str::to_owned);
     let tool = call.name.clone();
     let path = without_dots(&cwd.join(text("path").unwrap_or_default()));
     Some(match call.name.as_str() {
-        "bash" => Act::Command(CommandAct {
+        "bash" => Operation::Command(CommandOperation {
             command: text("command")?,
             cwd: cwd.to_owned(),
             timeout: Duration::ZERO,
             outside: false,
         }),
-        "write" | "edit" => Act::Write(WriteAct {
+        "write" | "edit" => Operation::Write(WriteOperation {
             tool: tool.into(),
             path,
             shown: text("path")?,
@@ -89,7 +93,11 @@ fn act_of(call: &ToolCall, cwd: &Path) -> Option<Act> {
             after: Content::from(&b""[..]),
             diff: String::new(),
         }),
-        "fetch" | "web_scrape" => Act::Fetch(FetchAct { tool: tool.into(), url: text("url")? }),
-        _ => Act::Use(UseAct { tool: tool.into(), path: Some(path), shown: text("name").unwrap_or_default() }),
+        "fetch" | "web_scrape" => Operation::Fetch(FetchOperation { tool: tool.into(), url: text("url")? }),
+        _ => Operation::Use(UseOperation {
+            tool: tool.into(),
+            path: Some(path),
+            shown: text("name").unwrap_or_default(),
+        }),
     })
 }

@@ -12,7 +12,7 @@ use crate::mcp::instance::ServerRequest;
 use crate::mcp::results;
 use crate::mcp::servers::{Agent, Servers};
 use steersman_base::message::Arguments;
-use steersman_base::protocol::ServerToolAct;
+use steersman_base::protocol::ServerToolOperation;
 use steersman_core::tool::{Concurrency, Parameters, RawTool, ToolContext, ToolError, ToolScope, Traits};
 
 pub(super) const NAME: &str = "mcp_resource";
@@ -80,7 +80,7 @@ impl ResourceTool {
             return Ok(if list.is_empty() { "the server lists no resources".to_owned() } else { list });
         };
         if !(self.agent.scope == ToolScope::Main && servers.is_named(name, uri)) {
-            let act = ServerToolAct {
+            let operation = ServerToolOperation {
                 server: name.to_owned(),
                 reached: server.definition().shown.clone(),
                 tool: NAME.to_owned(),
@@ -88,7 +88,7 @@ impl ResourceTool {
                 hints: Vec::new(),
                 sends: server.definition().traits.egress,
             };
-            context.approve(act).await?;
+            context.approve(operation).await?;
         }
         let result = instance.ask(ServerRequest::Resource { uri }, &|_| {}).await.map_err(ToolError::Failed)?;
         let text = results::resource(&result, servers.outputs()).await;
@@ -119,7 +119,7 @@ impl RawTool for ResourceTool {
     }
 
     fn concurrency(&self) -> Concurrency {
-        Concurrency::Beside
+        Concurrency::Parallel
     }
 
     fn traits(&self) -> Traits {

@@ -90,7 +90,7 @@ impl RawTool for ToolSearch {
     }
 
     fn concurrency(&self) -> Concurrency {
-        Concurrency::Beside
+        Concurrency::Parallel
     }
 }
 

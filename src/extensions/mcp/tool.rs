@@ -12,7 +12,7 @@ use crate::mcp::server::{ChangeAnswer, OfferedTool};
 use crate::mcp::{arguments, results};
 use steersman_base::limits;
 use steersman_base::message::Arguments;
-use steersman_base::protocol::ServerToolAct;
+use steersman_base::protocol::ServerToolOperation;
 use steersman_base::text::visible;
 use steersman_core::tool::lenient::in_form;
 use steersman_core::tool::{Concurrency, Outputs, RawTool, ToolContext, ToolError, Traits};
@@ -57,7 +57,7 @@ impl ServerTool {
         let now = self.now()?;
         let arguments = &in_form(arguments, &Value::Object(now.schema.clone()));
         arguments::check(arguments, &now.schema).map_err(ToolError::Failed)?;
-        let act = ServerToolAct {
+        let operation = ServerToolOperation {
             server: name.clone(),
             reached: server.definition().shown.clone(),
             tool: now.name.clone(),
@@ -66,9 +66,9 @@ impl ServerTool {
             sends: server.definition().traits_of(now.hints).egress,
         };
         // The text that was shown is what is sent.
-        let act = context.approve(act).await?.take();
+        let operation = context.approve(operation).await?.take();
         let arguments: serde_json::Map<String, Value> =
-            serde_json::from_str(&act.arguments).map_err(|error| ToolError::failed(error.to_string()))?;
+            serde_json::from_str(&operation.arguments).map_err(|error| ToolError::failed(error.to_string()))?;
         // Only a server that runs says what it says of its tools now.
         self.instance.discover().await.map_err(ToolError::Failed)?;
         server.ask_about_instructions().await;
@@ -83,7 +83,7 @@ impl ServerTool {
         }
         let now = self.now()?;
         arguments::check(&arguments, &now.schema).map_err(ToolError::Failed)?;
-        let wanted = ServerRequest::Call { tool: &act.tool, arguments: &arguments, hints: now.hints };
+        let wanted = ServerRequest::Call { tool: &operation.tool, arguments: &arguments, hints: now.hints };
         let progress = |made: &crate::mcp::Progress| context.progress(format!("{}\n", made.line()));
         let result = self.instance.ask(wanted, &progress).await.map_err(ToolError::Failed)?;
         let observation = results::observation(&result, self.outputs.as_deref()).await;
@@ -116,8 +116,8 @@ impl RawTool for ServerTool {
     fn concurrency(&self) -> Concurrency {
         // Beside others only what the server says to change nothing.
         match self.offered.definition.hints.read_only {
-            Some(true) => Concurrency::Beside,
-            Some(false) | None => Concurrency::Alone,
+            Some(true) => Concurrency::Parallel,
+            Some(false) | None => Concurrency::Exclusive,
         }
     }
 

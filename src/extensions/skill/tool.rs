@@ -41,7 +41,7 @@ impl SkillTool {
             limits::SKILL_TEXT_BYTES / 1024
         );
         let spec = ToolSpec::new(NAME, description, parameters)
-            .concurrency(Concurrency::Beside)
+            .concurrency(Concurrency::Parallel)
             .traits(Traits { private: true, ..Traits::NONE });
         Self { skills, spec }
     }

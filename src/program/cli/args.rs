@@ -166,12 +166,12 @@ pub struct SessionsArgs {
     pub json: bool,
     /// What to do instead of printing the list.
     #[command(subcommand)]
-    pub act: Option<SessionsAct>,
+    pub command: Option<SessionsCommand>,
 }
 
 /// What `sessions` does instead of printing the list.
 #[derive(Debug, Subcommand)]
-pub enum SessionsAct {
+pub enum SessionsCommand {
     /// Remove one session.
     Rm {
         /// Its ID, or a beginning that no other shares.

@@ -26,7 +26,7 @@ use steersman_base::sync::lock;
 use steersman_base::text::{clip, visible_line};
 use steersman_core::listener::Listener as _;
 use steersman_core::provider::ApiKey;
-use steersman_session::host::{Closing, Handle, Notice, Post};
+use steersman_session::host::{ClosingEvent, Handle, Notice, Update};
 use steersman_session::journal::{
     Digest, EarlierRun, Header, Journal, LeftOpen, OpenFile, Opening, Parent, Record, SCHEMA, SessionFile,
     SessionFiles, SessionId, SessionIndex, before, carried_over, images_of, restore_left,
@@ -277,7 +277,7 @@ pub(super) fn offer_unfinished(state: PathBuf, cwd: PathBuf, own: Option<Session
             let Some(digest) = known_end(&mut index, &file, &cwd) else { continue };
             // Somebody is writing its first text, or nothing came of that.
             if let Some(left) = digest.left_open().filter(|_| !file.is_written()) {
-                mailbox.push(Post::Notice(Notice::Info(unfinished(&file, left))));
+                mailbox.push(Update::Notice(Notice::Info(unfinished(&file, left))));
                 break;
             }
             if digest.has_begun {
@@ -341,7 +341,7 @@ fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> 
             return Err(format!("{gone}: --fork {name} goes on with all of it in a new session here"));
         }
     }
-    let last = take_up(start, file)?;
+    let last = load_history(start, file)?;
     let texts = file.highest_text().map_err(|error| unreadable(name, &error))?;
     Ok(Journal::resume(name.clone(), last, open.opening()).behind_texts(texts).in_file(file.path.clone()))
 }
@@ -369,7 +369,7 @@ fn header_of(file: &SessionFile) -> Result<Header, String> {
 }
 
 /// Lets the start show a session and go on with it. Returns the number of its last record.
-fn take_up(start: &mut Start, file: &SessionFile) -> Result<u64, String> {
+fn load_history(start: &mut Start, file: &SessionFile) -> Result<u64, String> {
     let unreadable = |error: io::Error| unreadable(&file.session, &error);
     let mut tail = file.tail(limits::JOURNAL_TAIL).map_err(unreadable)?;
     let records: Vec<Record> = tail.by_ref().collect::<io::Result<_>>().map_err(unreadable)?;
@@ -392,7 +392,7 @@ fn read_only(start: &mut Start, file: &SessionFile) -> Result<(), String> {
         let id = &file.session;
         return Err(format!("{why}; end that first, or send it a text: steersman inject --session {id} TEXT"));
     }
-    take_up(start, file)?;
+    load_history(start, file)?;
     let why = format!("{why}: it can only be read here; to steer it: steersman attach {}", file.session);
     start.read_only = Some((file.session.clone(), why));
     Ok(())
@@ -410,7 +410,7 @@ fn imported(start: &mut Start, file: &SessionFile) -> Result<(), String> {
     if start.front == FrontEnd::Exec {
         return Err(format!("{why} and can only be read; a new session goes on with all of it: --fork {id}"));
     }
-    take_up(start, file)?;
+    load_history(start, file)?;
     let why =
         format!("{why}: it can only be read here. b on a message branches from it, --fork {id} goes on with all of it");
     start.read_only = Some((id.clone(), why));
@@ -431,7 +431,7 @@ pub(super) fn close_unseen(start: &mut Start) -> Result<(), String> {
     while !earlier.events().map_err(|error| format!("cannot read the session: {error}"))?.is_empty() {}
     let mut resumed = earlier.resumed();
     if let Some(journal) = &start.journal {
-        for Closing { agent, parent, event } in std::mem::take(&mut resumed.closing) {
+        for ClosingEvent { agent, parent, event } in std::mem::take(&mut resumed.closing) {
             resumed.numbers.seq += 1;
             journal.on_event(&Envelope { seq: resumed.numbers.seq, at: clock::now(), agent, parent, event });
         }
@@ -448,8 +448,8 @@ pub(super) fn attach(journal: &Journal, handle: &Handle) {
     let mailbox = Arc::clone(handle.mailbox());
     let saving = journal.saving();
     journal.on_trouble(move |sentence| {
-        mailbox.push(Post::Notice(Notice::Info(sentence)));
+        mailbox.push(Update::Notice(Notice::Info(sentence)));
         let unsaved = lock(&saving).clone();
-        mailbox.push(Post::Notice(Notice::Unsaved(unsaved)));
+        mailbox.push(Update::Notice(Notice::Unsaved(unsaved)));
     });
 }

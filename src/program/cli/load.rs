@@ -23,7 +23,7 @@ use steersman_core::approval::Answerer;
 use steersman_extensions::hooks::{BrokenGuard, TrustedHook};
 use steersman_extensions::mcp::definition::PinnedFiles;
 use steersman_extensions::mcp::names::server_name;
-use steersman_session::host::Earlier;
+use steersman_session::host::ResumeSource;
 use steersman_session::journal::{Journal, SessionId};
 
 /// The user's settings for Claude Code, below the home directory.
@@ -75,7 +75,7 @@ pub struct Start {
     /// What the session is saved with; nothing without one.
     pub journal: Option<Journal>,
     /// What the session goes on with, when it is resumed.
-    pub resumed: Option<Box<dyn Earlier>>,
+    pub resumed: Option<Box<dyn ResumeSource>>,
     /// Its last events, to be shown while the rest is read; none of a short session.
     pub session_end: Vec<Envelope>,
     /// The session that is shown and not gone on with, and why: another program writes it.

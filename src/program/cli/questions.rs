@@ -18,7 +18,7 @@ use steersman_base::sync::lock;
 use steersman_base::text::visible_line;
 use steersman_core::approval::NOBODY;
 use steersman_core::listener::Listener;
-use steersman_session::fold::approval_parts;
+use steersman_session::model::approval_parts;
 use steersman_tui::lines::question_rows;
 
 /// The position in the input at which each question was written, by its number; shared with the writer threads.

@@ -23,7 +23,7 @@ use crate::program::cli::{crash, runtime};
 use crate::program::config::{Environment, MessageKeys, ModelSource, Notify, NotifyWhen, ScreenPictures};
 use steersman_base::id::MessageId;
 use steersman_base::limits;
-use steersman_base::protocol::{Notice, Post};
+use steersman_base::protocol::{Notice, Update};
 use steersman_base::text::visible_line;
 use steersman_core::approval::Answerer;
 use steersman_session::host;
@@ -228,7 +228,7 @@ fn show(mut start: Start, options: ScreenOptions, listens: bool) -> io::Result<(
     let hub = Hub::new(handle.clone());
     let server = listening.map(|listening| listening.begin(&hub)).transpose();
     let server = server.unwrap_or_else(|sentence| {
-        handle.mailbox().push(Post::Notice(Notice::Info(sentence)));
+        handle.mailbox().push(Update::Notice(Notice::Info(sentence)));
         None
     });
     let client = hub.first();

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::program::cli::args::{Flags, SessionsAct, SessionsArgs};
+use crate::program::cli::args::{Flags, SessionsArgs, SessionsCommand};
 use crate::program::cli::exit::{Exit, json, print_outcome, say};
 use crate::program::cli::places::UserDirectories;
 use steersman_base::price::dollars;
@@ -15,10 +15,10 @@ const TITLE: usize = 60;
 
 /// Prints the list, or removes what is asked for.
 pub fn run(flags: &Flags, args: &SessionsArgs) -> Exit {
-    let done = files(flags).and_then(|files| match &args.act {
+    let done = files(flags).and_then(|files| match &args.command {
         None => list(&files, args),
-        Some(SessionsAct::Rm { id }) => remove(&files, id),
-        Some(SessionsAct::Prune { older, above }) => prune(&files, *older, *above),
+        Some(SessionsCommand::Rm { id }) => remove(&files, id),
+        Some(SessionsCommand::Prune { older, above }) => prune(&files, *older, *above),
     });
     print_outcome(done, Exit::Failed)
 }

@@ -6,15 +6,15 @@ use crate::program::cli::load::Start;
 use crate::program::config::Environment;
 use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
-use steersman_tui::theme::{AUTO, Depth, Ground, Themes};
+use steersman_tui::theme::{AUTO, Background, Depth, Themes};
 
 /// Reads the user's themes and activates the configured one.
 ///
 /// # Errors
 /// A sentence when there is no such theme, or its file has a fault.
 pub fn themes(start: &Start, environment: &Environment) -> Result<Themes, String> {
-    let ground = Ground::detect(environment.get("COLORFGBG"));
-    let mut themes = Themes::new(Depth::detect(|name| environment.get(name)), ground);
+    let background = Background::detect(environment.get("COLORFGBG"));
+    let mut themes = Themes::new(Depth::detect(|name| environment.get(name)), background);
     if let Some(config) = &start.places.config {
         read(&config.join("themes"), &mut themes);
     }

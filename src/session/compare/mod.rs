@@ -11,8 +11,8 @@ mod table;
 
 use serde::Serialize;
 
-use crate::fold::{ChangedFile, FileChanges};
 use crate::journal::Record;
+use crate::model::{ChangedFile, FileChanges};
 use steersman_base::event::{Event, Outcome, add_known};
 use steersman_base::message::Arguments;
 use steersman_base::summary;

@@ -11,7 +11,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio::task::AbortHandle;
 
 use crate::host::command::{Command, Commands};
-use crate::host::{Handle, Mailbox, Notice, Post};
+use crate::host::{Handle, Mailbox, Notice, Update};
 use steersman_agent::{Agent, CompactionRequest, ModelChoice};
 use steersman_base::limits;
 use steersman_base::protocol::ModelOption;
@@ -32,7 +32,7 @@ pub(super) struct BackgroundTasks {
     transport: ChatTransport,
     sources: Arc<Sources>,
     choice: Arc<ModelChoice>,
-    wish: Arc<CompactionRequest>,
+    compaction_request: Arc<CompactionRequest>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
     approvals: Arc<Approvals>,
@@ -84,7 +84,7 @@ impl BackgroundTasks {
         agent: &Agent,
         sources: Arc<Sources>,
         choice: &Arc<ModelChoice>,
-        wish: &Arc<CompactionRequest>,
+        compaction_request: &Arc<CompactionRequest>,
         handle: &Handle,
     ) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl BackgroundTasks {
             transport: agent.transport().clone(),
             sources,
             choice: Arc::clone(choice),
-            wish: Arc::clone(wish),
+            compaction_request: Arc::clone(compaction_request),
             mailbox: Arc::clone(handle.mailbox()),
             commands: Arc::clone(handle.commands()),
             approvals: Arc::clone(handle.approvals()),
@@ -111,7 +111,7 @@ impl BackgroundTasks {
                 Command::Reset => due.resets += 1,
                 Command::Retry => due.retry = true,
                 Command::CloseTask => due.closes_task = true,
-                Command::Compact(words) => self.wish.ask(words),
+                Command::Compact(words) => self.compaction_request.ask(words),
                 Command::SwitchModel(name) => self.switch(&name),
                 Command::ListModels => self.list_models(),
                 Command::CheckImages => self.check_images(),
@@ -164,7 +164,7 @@ impl BackgroundTasks {
     }
 
     fn answer_switch(&self, name: String, outcome: Result<String, String>) {
-        self.mailbox.push(Post::Notice(Notice::ModelSwitch { name, outcome }));
+        self.mailbox.push(Update::Notice(Notice::ModelSwitch { name, outcome }));
     }
 
     /// Tells whether a model is known without asking its server: that has listed it, the user's configuration names it, or
@@ -260,7 +260,7 @@ impl BackgroundTasks {
         let tasks = self.clone();
         tokio::spawn(async move {
             let takes = takes_images(&tasks.http, &tasks.current(), &tasks.registry).await;
-            tasks.mailbox.push(Post::Notice(Notice::Images(takes.into())));
+            tasks.mailbox.push(Update::Notice(Notice::Images(takes.into())));
         });
     }
 
@@ -295,7 +295,7 @@ impl BackgroundTasks {
                     *slot = Some(list);
                 }
                 if came {
-                    tasks.mailbox.push(Post::Notice(Notice::Models(Ok(options(&sources, &lists, &tasks.registry)))));
+                    tasks.mailbox.push(Update::Notice(Notice::Models(Ok(options(&sources, &lists, &tasks.registry)))));
                 }
             }
             tasks.say_missing(&sources, &lists);
@@ -317,7 +317,7 @@ impl BackgroundTasks {
             }
         };
         if failed.len() == sources.len() {
-            self.mailbox.push(Post::Notice(Notice::Models(Err(failure))));
+            self.mailbox.push(Update::Notice(Notice::Models(Err(failure))));
         } else {
             self.say(format!("no list of models: {failure}"));
         }
@@ -328,7 +328,7 @@ impl BackgroundTasks {
     }
 
     fn say(&self, sentence: String) {
-        self.mailbox.push(Post::Notice(Notice::Info(sentence)));
+        self.mailbox.push(Update::Notice(Notice::Info(sentence)));
     }
 }
 

@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 
-use crate::host::{Mailbox, Notice, Post};
+use crate::host::{Mailbox, Notice, Update};
 use steersman_agent::subagent::Continuations;
 
 /// The running turns of continued sub-agents.
@@ -23,7 +23,7 @@ impl Continued {
         let mailbox = Arc::downgrade(mailbox);
         continuations.watch(move |agents| {
             if let Some(mailbox) = mailbox.upgrade() {
-                mailbox.push(Post::Notice(Notice::Continuable(agents)));
+                mailbox.push(Update::Notice(Notice::Continuable(agents)));
             }
         });
         Self { continuations: Arc::clone(continuations), running: FuturesUnordered::new() }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use crate::host::command::Commands;
 use crate::host::fill::Fill;
 use crate::host::shell::Shell;
-use crate::host::{Command, Mailbox, Notice, Post};
+use crate::host::{Command, Mailbox, Notice, Update};
 use steersman_agent::subagent::{Continuation, Continuations};
 use steersman_base::details::FileDiff;
 use steersman_base::error::Refused;
@@ -19,7 +19,7 @@ use steersman_base::protocol::{BudgetLimits, BudgetStatus, Decision, DraftText, 
 use steersman_base::steering::RuleChange;
 use steersman_core::approval::Approvals;
 use steersman_core::control::{
-    Budget, Cancellable, ContextBook, Controls, Crew, Interloper, Plans, Rules, Staleness, Watcher, check_text,
+    AgentControls, Budget, Cancellable, ContextBook, Controls, Interloper, Plans, Rules, Staleness, Watcher, check_text,
 };
 use steersman_extensions::mcp::Servers;
 use steersman_tools::Jobs;
@@ -29,7 +29,7 @@ use steersman_tools::workspace::Changes;
 #[derive(Clone)]
 pub struct Handle {
     main: Controls,
-    crew: Arc<Crew>,
+    agent_controls: Arc<AgentControls>,
     approvals: Arc<Approvals>,
     mailbox: Arc<Mailbox>,
     commands: Arc<Commands>,
@@ -65,10 +65,10 @@ pub trait Keeper: Send + Sync {
 
 impl Handle {
     /// Ties the shared controls together.
-    pub fn new(crew: Arc<Crew>, mailbox: Arc<Mailbox>) -> Self {
+    pub fn new(agent_controls: Arc<AgentControls>, mailbox: Arc<Mailbox>) -> Self {
         Self {
-            main: crew.main(),
-            crew,
+            main: agent_controls.main(),
+            agent_controls,
             approvals: Arc::default(),
             mailbox,
             commands: Arc::default(),
@@ -146,8 +146,9 @@ impl Handle {
         check_text(&message.text)?;
         // Work for a finished sub-agent that is kept continues it.
         let can_begin = message.kind.asks_for_work() && message.trigger.is_none();
-        let running = self.crew.get(to);
-        let continued = if running.is_none() && can_begin { self.continuations.enroll(to, &self.crew) } else { None };
+        let running = self.agent_controls.get(to);
+        let continued =
+            if running.is_none() && can_begin { self.continuations.enroll(to, &self.agent_controls) } else { None };
         let controls = running.as_ref().or_else(|| continued.as_ref().map(Continuation::controls));
         let queue = Arc::clone(&controls.ok_or(Refused::Ended)?.interloper);
         let outcome = queue.inject_user_message(message);
@@ -176,7 +177,7 @@ impl Handle {
     /// # Errors
     /// [`PlanRefused`]; the plan is as it was.
     pub fn edit_plan(&self, agent: &AgentId, edit: &PlanEdit, sender: Option<ClientId>) -> Result<(), PlanRefused> {
-        if self.crew.get(agent).is_none() {
+        if self.agent_controls.get(agent).is_none() {
             return Err(PlanRefused::Ended);
         }
         if !self.plans.has_listener() {
@@ -204,7 +205,7 @@ impl Handle {
 
     /// Returns what is pending for whom; agents without anything are left out.
     pub fn peek(&self) -> Vec<(AgentId, Vec<Pending>)> {
-        self.crew.peek()
+        self.agent_controls.peek()
     }
 
     /// Tells whether an agent ever comes to such a delivery: a sub-agent ends with its first turn, so that nothing can
@@ -220,7 +221,7 @@ impl Handle {
             let outcome = self.inject(&agent, message.clone());
             (agent, outcome)
         };
-        let outcomes = self.crew.ids().into_iter().map(to).collect();
+        let outcomes = self.agent_controls.ids().into_iter().map(to).collect();
         self.keep();
         outcomes
     }
@@ -228,7 +229,7 @@ impl Handle {
     /// Cancels one sub-agent; whoever spawned it is told so and goes on. False when it does not run (any more), and for
     /// the main agent, which is stopped with [`Handle::stop`].
     pub fn cancel_agent(&self, agent: &AgentId) -> bool {
-        let controls = if agent.is_main() { None } else { self.crew.get(agent) };
+        let controls = if agent.is_main() { None } else { self.agent_controls.get(agent) };
         controls.map(|controls| controls.cancellable.cancel()).is_some()
     }
 
@@ -239,40 +240,40 @@ impl Handle {
 
     /// Pauses an agent at its next boundary or call; false when it does not run.
     pub fn pause(&self, agent: &AgentId) -> bool {
-        self.crew.get(agent).map(|controls| controls.gate.pause()).is_some()
+        self.agent_controls.get(agent).map(|controls| controls.gate.pause()).is_some()
     }
 
     /// Lets a paused agent go on; false when it does not run.
     pub fn resume(&self, agent: &AgentId) -> bool {
-        self.crew.get(agent).map(|controls| controls.gate.resume()).is_some()
+        self.agent_controls.get(agent).map(|controls| controls.gate.resume()).is_some()
     }
 
     /// Pauses every agent, also those that come later.
     pub fn pause_all(&self) {
-        self.crew.pause_all();
+        self.agent_controls.pause_all();
     }
 
     /// Lets every agent go on.
     pub fn resume_all(&self) {
-        self.crew.resume_all();
+        self.agent_controls.resume_all();
     }
 
     /// Tells whether an agent is paused, or will be where it next comes by.
     pub fn is_paused(&self, agent: &AgentId) -> bool {
-        self.crew.get(agent).is_some_and(|controls| controls.gate.is_paused())
+        self.agent_controls.get(agent).is_some_and(|controls| controls.gate.is_paused())
     }
 
     /// Decides for an agent that is paused before this call (`None`: at a boundary); false when it does not wait there
     /// any more.
     pub fn decide(&self, agent: &AgentId, call: Option<&CallId>, decision: Decision) -> bool {
-        self.crew.get(agent).is_some_and(|controls| controls.gate.decide(call, decision))
+        self.agent_controls.get(agent).is_some_and(|controls| controls.gate.decide(call, decision))
     }
 
     /// Sets for every agent, also for those that come later, from when on a waiting text is asked about.
     pub fn set_staleness(&self, staleness: Staleness) {
         // The main agent first: whoever is spawned from here on takes it over from there.
         self.main.interloper.set_staleness(staleness);
-        for controls in self.crew.ids().iter().filter_map(|agent| self.crew.get(agent)) {
+        for controls in self.agent_controls.ids().iter().filter_map(|agent| self.agent_controls.get(agent)) {
             controls.interloper.set_staleness(staleness);
         }
     }
@@ -281,14 +282,14 @@ impl Handle {
     /// then those of its sub-agents.
     pub fn stop(&self) -> Vec<Pending> {
         self.stop_fills(|_| true);
-        self.crew.stop()
+        self.agent_controls.stop()
     }
 
     /// Sends every text that is held for its age, and lets no queue hold one for it any more.
     pub fn never_ask_if_true(&self) {
         self.set_staleness(Staleness::default());
         for (agent, entries) in self.peek() {
-            let Some(controls) = self.crew.get(&agent) else { continue };
+            let Some(controls) = self.agent_controls.get(&agent) else { continue };
             for entry in entries.iter().filter(|entry| entry.stale) {
                 controls.interloper.confirm(&entry.id);
             }
@@ -301,7 +302,7 @@ impl Handle {
         let returned = match command {
             // Before the worker hears of it: no text that is sent from here on enters the old conversation.
             Command::Reset => {
-                let mut back = self.main.interloper.bar(&self.main.cancellable);
+                let mut back = self.main.interloper.block(&self.main.cancellable);
                 back.extend(self.stop());
                 back
             }
@@ -322,8 +323,8 @@ impl Handle {
     }
 
     /// Returns the controls of every agent that runs.
-    pub fn crew(&self) -> &Arc<Crew> {
-        &self.crew
+    pub fn agent_controls(&self) -> &Arc<AgentControls> {
+        &self.agent_controls
     }
 
     /// Returns what counts the money and the tokens of the tree; its limits can be set at any time.
@@ -338,7 +339,7 @@ impl Handle {
         BudgetStatus { limits, nanos: standing.nanos, tokens: standing.tokens }
     }
 
-    /// Returns what decides about the acts of tools: the mode and the open questions.
+    /// Returns what decides about the operations of tools: the mode and the open questions.
     pub fn approvals(&self) -> &Arc<Approvals> {
         &self.approvals
     }
@@ -383,7 +384,7 @@ impl Handle {
         let _ = self.servers.set(servers);
     }
 
-    /// Returns what fills the context windows, with the wishes about single results.
+    /// Returns what fills the context windows, with the requests about single results.
     pub fn context(&self) -> &Arc<ContextBook> {
         &self.context
     }
@@ -425,7 +426,7 @@ impl Handle {
 
     /// Tells the clients something.
     pub(crate) fn notice(&self, notice: Notice) {
-        self.mailbox.push(Post::Notice(notice));
+        self.mailbox.push(Update::Notice(notice));
     }
 
     pub(super) fn changes(&self) -> &Arc<Changes> {
@@ -435,7 +436,7 @@ impl Handle {
     /// Calls `watcher` after each change of any queue, now and later. It must not block.
     pub fn watch(&self, watcher: impl Fn() + Send + Sync + 'static) {
         let watcher: Watcher = Arc::new(watcher);
-        self.crew.watch(&watcher);
+        self.agent_controls.watch(&watcher);
     }
 
     /// Returns the main agent's queue: `peek`, `withdraw`, `resume`, …

@@ -10,15 +10,15 @@ use std::task::{Context, Poll, Waker};
 
 use steersman_base::event::Envelope;
 use steersman_base::limits;
-use steersman_base::protocol::Post;
+use steersman_base::protocol::Update;
 use steersman_base::sync::lock;
 use steersman_core::listener::Listener;
 
 type Wake = Arc<dyn Fn() + Send + Sync>;
 
-/// Called for every post under the lock of the mailbox, so that everybody gets the same order. It must not block, nor
+/// Called for every update under the lock of the mailbox, so that everybody gets the same order. It must not block, nor
 /// use the mailbox.
-pub type Tap = Arc<dyn Fn(&Post) + Send + Sync>;
+pub type Tap = Arc<dyn Fn(&Update) + Send + Sync>;
 
 /// What the UI has not taken yet.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub struct Mailbox {
 
 #[derive(Default)]
 struct Inner {
-    posts: Vec<Post>,
+    updates: Vec<Update>,
     wake: Option<Wake>,
     tap: Option<Tap>,
     /// Bytes of the pieces among them.
@@ -56,7 +56,7 @@ impl Mailbox {
     pub fn on_wake(&self, wake: Wake) {
         let due = {
             let mut inner = lock(&self.inner);
-            let due = (!inner.posts.is_empty()).then(|| Arc::clone(&wake));
+            let due = (!inner.updates.is_empty()).then(|| Arc::clone(&wake));
             inner.wake = Some(wake);
             due
         };
@@ -65,25 +65,25 @@ impl Mailbox {
         }
     }
 
-    /// Sets what else gets every post: those that wait now, and all that come.
+    /// Sets what else gets every update: those that wait now, and all that come.
     pub fn tap(&self, tap: Tap) {
         let mut inner = lock(&self.inner);
-        inner.posts.iter().for_each(|post| tap(post));
+        inner.updates.iter().for_each(|update| tap(update));
         inner.tap = Some(tap);
     }
 
-    /// Appends one post; merges a delta into the one before when both are of the same agent and kind.
-    pub fn push(&self, post: Post) {
+    /// Appends one update; merges a delta into the one before when both are of the same agent and kind.
+    pub fn push(&self, update: Update) {
         let wake = {
             let mut inner = lock(&self.inner);
-            let was_empty = inner.posts.is_empty();
+            let was_empty = inner.updates.is_empty();
             if let Some(tap) = &inner.tap {
-                tap(&post);
+                tap(&update);
             }
-            inner.bytes += post.piece_bytes();
-            let merged = inner.posts.last_mut().is_some_and(|last| merge(last, &post));
+            inner.bytes += update.piece_bytes();
+            let merged = inner.updates.last_mut().is_some_and(|last| merge(last, &update));
             if !merged {
-                inner.posts.push(post);
+                inner.updates.push(update);
             }
             was_empty.then(|| inner.wake.clone()).flatten()
         };
@@ -95,7 +95,7 @@ impl Mailbox {
     /// Tells whether what was posted is taken, but for a few; else wakes when it is.
     pub(super) fn poll_taken(&self, context: &Context<'_>) -> Poll<()> {
         let mut inner = lock(&self.inner);
-        if inner.posts.len() < limits::RESUME_POSTS {
+        if inner.updates.len() < limits::RESUME_POSTS {
             return Poll::Ready(());
         }
         inner.wake_later(context);
@@ -103,28 +103,28 @@ impl Mailbox {
     }
 
     /// Takes everything, in order.
-    pub fn take(&self) -> Vec<Post> {
-        let (posts, wakers) = {
+    pub fn take(&self) -> Vec<Update> {
+        let (updates, wakers) = {
             let mut inner = lock(&self.inner);
             inner.bytes = 0;
-            (mem::take(&mut inner.posts), mem::take(&mut inner.wakers))
+            (mem::take(&mut inner.updates), mem::take(&mut inner.wakers))
         };
         wakers.into_iter().for_each(Waker::wake);
-        posts
+        updates
     }
 }
 
 /// Appends `next` to `last` when both are deltas that belong together.
-fn merge(last: &mut Post, next: &Post) -> bool {
+fn merge(last: &mut Update, next: &Update) -> bool {
     match (last, next) {
-        (Post::Envelope(last), Post::Envelope(next)) => last.merge(next),
+        (Update::Envelope(last), Update::Envelope(next)) => last.merge(next),
         _ => false,
     }
 }
 
 impl Listener for Mailbox {
     fn on_event(&self, envelope: &Envelope) {
-        self.push(Post::Envelope(envelope.clone()));
+        self.push(Update::Envelope(envelope.clone()));
     }
 
     fn poll_ready(&self, context: &mut Context<'_>) -> Poll<()> {

@@ -42,12 +42,12 @@ pub use context_files::{
 };
 pub use handle::{Handle, Keeper};
 pub use mailbox::{Mailbox, Tap};
-pub use resumed::{Closing, Earlier, Numbers, Resumed};
+pub use resumed::{ClosingEvent, Numbers, ResumeSource, Resumed};
 pub use run::{EventStream, RunningAgent, run};
 pub use setup::{HookSetup, ServerSetup, Setup};
 pub use shell::Shell;
 pub use steersman_base::error::StartError;
-pub use steersman_base::protocol::{LocalServer, Notice, Post};
+pub use steersman_base::protocol::{LocalServer, Notice, Update};
 pub use steersman_core::control::Staleness;
 pub use tools::{Pools, WebPool, Workbench};
 pub use turns::{LastRun, WorkerState};

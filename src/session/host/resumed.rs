@@ -17,7 +17,7 @@ use steersman_base::protocol::Unfinished;
 use steersman_base::steering::Rule;
 
 /// A session that an earlier process left: first what happened in it, then what it goes on with.
-pub trait Earlier: Send + Debug {
+pub trait ResumeSource: Send + Debug {
     /// Returns the next events for a screen to show again; none when there are no more. May take a moment.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ pub struct Resumed {
     /// Sentences for the user about how it was read.
     pub notes: Vec<String>,
     /// What ends everything that was open, the innermost first.
-    pub closing: Vec<Closing>,
+    pub closing: Vec<ClosingEvent>,
     /// What waits for the user; each text is held until the user says that it still holds.
     pub unfinished: Unfinished,
     /// Undos that the model was not told of: the turn, and what was done about each file.
@@ -59,7 +59,7 @@ impl Resumed {
     /// Gives the main agent what it goes on with, and its sub-agents; what was open ends. Returns the system prompt that
     /// it was recorded with, where the agent has another one now.
     pub(super) fn hand_over(self, agent: &mut Agent, continuations: &Continuations) -> Option<String> {
-        for Closing { agent: of, parent, event } in self.closing {
+        for ClosingEvent { agent: of, parent, event } in self.closing {
             agent.listeners().emit_as(of, parent, event);
         }
         let replaced = agent.resume(&self.messages, self.numbers.turns);
@@ -75,7 +75,7 @@ impl Resumed {
     }
 }
 
-impl Earlier for Resumed {
+impl ResumeSource for Resumed {
     fn events(&mut self) -> io::Result<Vec<Envelope>> {
         Ok(mem::take(&mut self.envelopes))
     }
@@ -87,7 +87,7 @@ impl Earlier for Resumed {
 
 /// An event that ends something for an agent that no longer runs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Closing {
+pub struct ClosingEvent {
     /// The agent.
     pub agent: AgentId,
     /// The agent that spawned it.

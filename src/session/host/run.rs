@@ -21,24 +21,24 @@ use steersman_agent::{Agent, AgentBuilder};
 use steersman_base::error::{BuildError, Refused};
 use steersman_base::event::{Envelope, Event, Pending, UserText};
 use steersman_base::id::AgentId;
-use steersman_base::protocol::Post;
+use steersman_base::protocol::Update;
 use steersman_base::sync::lock;
 use steersman_core::approval::Approvals;
-use steersman_core::control::Crew;
+use steersman_core::control::AgentControls;
 use steersman_core::listener::{Listener, ListenerList};
 
 /// Runs an agent on a task of its own: a turn whenever a message waits for it.
 ///
-/// `crew` is the controls that the agent was built with, or the crew that its sub-agents are members of;
+/// `agent_controls` is the controls that the agent was built with, or those that its sub-agents are members of;
 /// [`RunningAgent::start`] makes one. Needs a runtime of tokio around it.
 ///
 /// Example: "A hosted agent with controls of your own" in the documentation of `steersman::prelude`.
 ///
 /// # Errors
 /// An argument error when the agent was not built with these controls.
-pub fn run(agent: Agent, crew: impl Into<Arc<Crew>>) -> Result<RunningAgent, BuildError> {
-    let crew = crew.into();
-    let main = crew.main();
+pub fn run(agent: Agent, agent_controls: impl Into<Arc<AgentControls>>) -> Result<RunningAgent, BuildError> {
+    let agent_controls = agent_controls.into();
+    let main = agent_controls.main();
     if !agent.interloper().is_some_and(|own| Arc::ptr_eq(own, &main.interloper)) {
         return Err(BuildError::argument("the agent was not built with these controls"));
     }
@@ -55,7 +55,7 @@ pub fn run(agent: Agent, crew: impl Into<Arc<Crew>>) -> Result<RunningAgent, Bui
         let _ended = ended;
         turns.run(agent, main.interloper, TurnsOnly).await
     });
-    let stopper = Stopper { crew, end };
+    let stopper = Stopper { agent_controls, end };
     Ok(RunningAgent { stopper, approvals, events, readers, state, task })
 }
 
@@ -70,7 +70,7 @@ pub struct RunningAgent {
 }
 
 impl RunningAgent {
-    /// Builds an agent and runs it as [`run()`] does. Without controls of its own it gets some, and without a crew one that its
+    /// Builds an agent and runs it as [`run()`] does. Without controls of its own it gets some, and without agent controls one that its
     /// sub-agents are members of.
     ///
     /// Example: "A hosted agent" in the documentation of `steersman::prelude`.
@@ -78,8 +78,8 @@ impl RunningAgent {
     /// # Errors
     /// Those of [`AgentBuilder::build`].
     pub async fn start(builder: AgentBuilder) -> Result<Self, BuildError> {
-        let (builder, crew) = builder.crewed();
-        run(builder.await?, crew)
+        let (builder, agent_controls) = builder.with_agent_controls();
+        run(builder.await?, agent_controls)
     }
 
     /// Sends a message to the main agent: it starts a turn, or enters the one that runs at its next boundary.
@@ -90,30 +90,35 @@ impl RunningAgent {
         self.send_to(&AgentId::main(), message)
     }
 
-    /// Sends a message to one agent of the crew.
+    /// Sends a message to one agent of the tree.
     ///
     /// # Errors
     /// [`Refused::Ended`] when it does not run (any more), else as [`RunningAgent::send`].
     pub fn send_to(&self, agent: &AgentId, message: impl Into<UserText>) -> Result<Pending, Refused> {
-        self.stopper.crew.send_to(agent, message)
+        self.stopper.agent_controls.send_to(agent, message)
     }
 
     /// Returns what is pending for whom; agents without anything are left out.
     pub fn pending(&self) -> Vec<(AgentId, Vec<Pending>)> {
-        self.stopper.crew.peek()
+        self.stopper.agent_controls.peek()
     }
 
     /// Stops the running turn, sub-agents included, and takes back every text that was pending.
     pub fn stop(&self) -> Vec<Pending> {
-        self.stopper.crew.stop()
+        self.stopper.agent_controls.stop()
     }
 
     /// Returns the controls of every agent that runs: to withdraw and change what is pending, to pause an agent.
-    pub fn crew(&self) -> &Arc<Crew> {
-        &self.stopper.crew
+    pub fn agent_controls(&self) -> &Arc<AgentControls> {
+        &self.stopper.agent_controls
     }
 
-    /// Returns the open questions about acts of tools, and where they are answered.
+    /// The earlier name of [`RunningAgent::agent_controls`].
+    pub fn crew(&self) -> &Arc<AgentControls> {
+        self.agent_controls()
+    }
+
+    /// Returns the open questions about operations of tools, and where they are answered.
     pub fn approvals(&self) -> &Arc<Approvals> {
         &self.approvals
     }
@@ -137,7 +142,7 @@ impl RunningAgent {
     /// # Errors
     /// The sentence of an agent that broke down.
     pub async fn settled(&mut self) -> Result<LastRun, String> {
-        settled(&mut self.state, || self.stopper.crew.main().interloper.deliverable()).await
+        settled(&mut self.state, || self.stopper.agent_controls.main().interloper.deliverable()).await
     }
 
     /// Stops the agent, closes it and returns it with its conversation; `None` when it broke down.
@@ -168,11 +173,13 @@ impl EventStream {
         // In this order: what came before the end is among the events.
         let has_ended = self.readers.end.has_come();
         if self.taken.is_empty() {
-            self.taken.extend(self.unread.mailbox.take().into_iter().filter_map(|post| match post {
-                Post::Envelope(envelope) => Some(envelope),
-                Post::Reply(_) | Post::Queues { .. } | Post::Approvals { .. } | Post::Budget(_) | Post::Notice(_) => {
-                    None
-                }
+            self.taken.extend(self.unread.mailbox.take().into_iter().filter_map(|update| match update {
+                Update::Envelope(envelope) => Some(envelope),
+                Update::Reply(_)
+                | Update::Queues { .. }
+                | Update::Approvals { .. }
+                | Update::Budget(_)
+                | Update::Notice(_) => None,
             }));
         }
         match self.taken.pop_front() {
@@ -284,13 +291,13 @@ impl Drop for EndOfEvents {
 
 /// Ends the loop when it is dropped.
 struct Stopper {
-    crew: Arc<Crew>,
+    agent_controls: Arc<AgentControls>,
     end: Arc<Notify>,
 }
 
 impl Drop for Stopper {
     fn drop(&mut self) {
-        self.crew.stop();
+        self.agent_controls.stop();
         self.end.notify_one();
     }
 }

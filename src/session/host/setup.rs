@@ -12,7 +12,7 @@ use crate::host::Handle;
 use crate::host::context_files::{self, ContextFile, ContextPlaces, NestedInstructions};
 use crate::host::fill::Fill;
 use crate::host::guards::Guards;
-use crate::host::resumed::{Earlier, Resumed};
+use crate::host::resumed::{ResumeSource, Resumed};
 use crate::host::shell::Shell;
 use crate::host::tools::{Pools, WebPool, Workbench};
 use crate::host::undo::UndoNotes;
@@ -99,7 +99,7 @@ pub struct Setup {
     /// Who gets the events, besides the mailbox of a screen.
     pub listeners: Vec<Arc<dyn Listener>>,
     /// What the session goes on with, when an earlier process began it.
-    pub resumed: Option<Box<dyn Earlier>>,
+    pub resumed: Option<Box<dyn ResumeSource>>,
 }
 
 impl Setup {
@@ -111,7 +111,7 @@ impl Setup {
         self,
         handle: &Handle,
         choice: Arc<ModelChoice>,
-        wish: Arc<CompactionRequest>,
+        compaction_request: Arc<CompactionRequest>,
         listeners: ListenerList,
         resumed: Resumed,
     ) -> Result<Built, BuildError> {
@@ -120,7 +120,7 @@ impl Setup {
         let root = workspace.root().to_path_buf();
         let workspace = workspace.with_changes(Arc::clone(handle.changes())).with_caution(self.caution);
         let mut pools = Pools::new(workspace, &self.workbench, handle.plans())?;
-        let (crew, approvals, jobs) = (handle.crew(), handle.approvals(), handle.jobs());
+        let (agent_controls, approvals, jobs) = (handle.agent_controls(), handle.approvals(), handle.jobs());
         let skills: Arc<[Skill]> = self.skills.skills().cloned().collect();
         if skills.iter().any(Skill::is_for_model) {
             pools.main.push(Arc::new(SkillTool::new(Arc::clone(&skills))));
@@ -160,14 +160,14 @@ impl Setup {
         let templates = self.skills.templates();
         let fill = Fill::new(templates.clone(), &pools.main, hooks.clone(), handle, listeners.clone());
         let prompt = filled(self.system_prompt.as_deref().unwrap_or(assets::MAIN_PROMPT), &root, &names);
-        let Controls { interloper, cancellable, gate } = crew.main();
+        let Controls { interloper, cancellable, gate } = agent_controls.main();
         let mut builder = Agent::builder(self.transport, prompt, self.connector)
             .step_limit(StepLimit::new(self.max_steps)?.on_exhausted(self.on_exhausted))
             .cancellable(cancellable)
             .interloper(interloper)
             .gate(gate)
             .model_choice(choice)
-            .compaction_request(wish)
+            .compaction_request(compaction_request)
             .compact_at(self.compact_at)
             .budget(Arc::clone(handle.budget()))
             .rules(Arc::clone(handle.rules()))
@@ -202,7 +202,8 @@ impl Setup {
                 configurator.add_extension(Arc::new(SkillCatalogue::new(skills)))?;
                 nested.into_iter().try_for_each(|nested| configurator.add_extension(Arc::new(nested)))?;
                 configurator.add_extension(Arc::new(UndoNotes { changes: Arc::clone(handle.changes()) }))?;
-                let agents = SubAgents::new(personas)?.crew(Arc::clone(crew)).outputs(pools.outputs.clone());
+                let agents =
+                    SubAgents::new(personas)?.agent_controls(Arc::clone(agent_controls)).outputs(pools.outputs.clone());
                 let agents = agents.continuations(Arc::clone(handle.continuations()));
                 let agents = agents.source(Some(source)).scope(scope.clone());
                 configurator.add_extension(Arc::new(agents.numbers(numbers)))?;
@@ -227,7 +228,7 @@ fn shell(handle: &Handle, workbench: &Workbench, pools: &Pools, (directory, proj
         directory,
         project,
         jobs: Arc::clone(handle.jobs()),
-        crew: Arc::clone(handle.crew()),
+        agent_controls: Arc::clone(handle.agent_controls()),
         runtime: tokio::runtime::Handle::current(),
     }
 }

@@ -18,7 +18,7 @@ use steersman_base::limits;
 use steersman_base::protocol::ShellOutput;
 use steersman_base::steering::TextKind;
 use steersman_base::text::is_blank;
-use steersman_core::control::Crew;
+use steersman_core::control::AgentControls;
 use steersman_core::tool::Outputs;
 use steersman_tools::workspace::{Confinement, Job, Spawner};
 use steersman_tools::{Jobs, UserLine};
@@ -36,7 +36,7 @@ pub struct Shell {
     /// The commands in the background, among which it is.
     pub(super) jobs: Arc<Jobs>,
     /// The agents that may get its output.
-    pub(super) crew: Arc<Crew>,
+    pub(super) agent_controls: Arc<AgentControls>,
     pub(super) runtime: Runtime,
 }
 
@@ -69,7 +69,7 @@ impl Shell {
         }
         self.jobs.check_room()?;
         let main = AgentId::main();
-        let to = if self.crew.get(to).is_some() { to } else { &main };
+        let to = if self.agent_controls.get(to).is_some() { to } else { &main };
         let variables = self.spawner.environment().variables().iter();
         let shell = variables.into_iter().find(|(name, _)| name == "SHELL").map(|(_, shell)| shell.clone());
         let shell =
@@ -87,11 +87,11 @@ impl Shell {
         let new = UserLine { agent: to.clone(), line: line.to_owned(), running, outputs };
         let (id, end) = self.jobs.start_line(new);
         if output == ShellOutput::Deliver {
-            let (crew, line) = (Arc::downgrade(&self.crew), line.to_owned());
+            let (agent_controls, line) = (Arc::downgrade(&self.agent_controls), line.to_owned());
             let (to, id) = (to.clone(), id.clone());
             self.runtime.spawn(async move {
                 let end = end.await;
-                deliver(&crew, &to, &delivered(&id, &line, &end), sender.as_ref());
+                deliver(&agent_controls, &to, &delivered(&id, &line, &end), sender.as_ref());
             });
         }
         Ok(id)
@@ -99,13 +99,13 @@ impl Shell {
 }
 
 /// Puts the output into the queue of the agent, or of the main agent where that one has ended.
-fn deliver(crew: &Weak<Crew>, to: &AgentId, text: &str, sender: Option<&ClientId>) {
-    let Some(crew) = crew.upgrade() else { return };
+fn deliver(agent_controls: &Weak<AgentControls>, to: &AgentId, text: &str, sender: Option<&ClientId>) {
+    let Some(agent_controls) = agent_controls.upgrade() else { return };
     // A note: it goes with the next text, and starts no turn.
     let message = || UserText { sender: sender.cloned(), ..UserText::from((text, TextKind::Note)) };
-    let controls = crew.get(to).unwrap_or_else(|| crew.main());
+    let controls = agent_controls.get(to).unwrap_or_else(|| agent_controls.main());
     if controls.interloper.inject_user_message(message()).is_err() {
-        let _ = crew.main().interloper.inject_user_message(message());
+        let _ = agent_controls.main().interloper.inject_user_message(message());
     }
 }
 

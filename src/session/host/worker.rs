@@ -13,16 +13,16 @@ use crate::host::background::{BackgroundTasks, Due};
 use crate::host::command::Command;
 use crate::host::continued::Continued;
 use crate::host::guards::Guards;
-use crate::host::resumed::{Earlier, Resumed};
+use crate::host::resumed::{ResumeSource, Resumed};
 use crate::host::setup::Built;
 use crate::host::turns::{BetweenTurns, FirstWork, SideWork, TurnLoop, settled};
 use crate::host::undo::TurnMarks;
-use crate::host::{Handle, LastRun, LocalServer, Mailbox, Notice, Post, Setup, StartError, WorkerState};
+use crate::host::{Handle, LastRun, LocalServer, Mailbox, Notice, Setup, StartError, Update, WorkerState};
 use steersman_agent::{Agent, CompactionRequest, ModelChoice};
 use steersman_base::event::Event;
 use steersman_base::id::AgentId;
 use steersman_core::approval::Approvals;
-use steersman_core::control::{Controls, Crew};
+use steersman_core::control::{AgentControls, Controls};
 use steersman_core::listener::{Listener, ListenerList};
 use steersman_core::provider::ChatTransport;
 use steersman_extensions::mcp::Servers;
@@ -47,13 +47,13 @@ pub fn start_with<F>(runtime: &tokio::runtime::Handle, setup: impl FnOnce(Arc<Ap
 where
     F: Future<Output = Result<Setup, StartError>> + Send + 'static,
 {
-    let crew = Arc::new(Crew::new(Controls::default()));
-    let handle = Handle::new(crew, Arc::new(Mailbox::new()));
+    let agent_controls = Arc::new(AgentControls::new(Controls::default()));
+    let handle = Handle::new(agent_controls, Arc::new(Mailbox::new()));
     let (publish, state) = watch::channel(WorkerState::Building);
     let end = Arc::new(Notify::new());
     let setup = setup(Arc::clone(handle.approvals()));
-    let (choice, wish) = (Arc::default(), Arc::default());
-    let worker = Worker { handle: handle.clone(), choice, wish, publish, end: Arc::clone(&end) };
+    let (choice, compaction_request) = (Arc::default(), Arc::default());
+    let worker = Worker { handle: handle.clone(), choice, compaction_request, publish, end: Arc::clone(&end) };
     let task = runtime.spawn(worker.run(setup));
     Host { handle, state, end, task }
 }
@@ -75,15 +75,15 @@ impl Host {
     /// # Errors
     /// The sentence of a construction that failed.
     pub async fn settled(&mut self) -> Result<LastRun, String> {
-        let (queue, crew) = (self.handle.interloper(), self.handle.crew());
-        // A sub-agent that is to go on is in the crew before its turn begins.
-        settled(&mut self.state, || queue.deliverable() || crew.ids().len() > 1).await
+        let (queue, agent_controls) = (self.handle.interloper(), self.handle.agent_controls());
+        // A sub-agent that is to go on is in the agent tree before its turn begins.
+        settled(&mut self.state, || queue.deliverable() || agent_controls.ids().len() > 1).await
     }
 
     /// Stops the run, closes the agent and waits for the worker's end, at most `grace`. What is still pending for the main
     /// agent stays so in the journal.
     pub async fn shutdown(self, grace: Duration) {
-        self.handle.crew().halt();
+        self.handle.agent_controls().halt();
         self.end.notify_one();
         let mut task = self.task;
         if tokio::time::timeout(grace, &mut task).await.is_err() {
@@ -97,7 +97,7 @@ struct Worker {
     /// What it shares with those who steer it.
     handle: Handle,
     choice: Arc<ModelChoice>,
-    wish: Arc<CompactionRequest>,
+    compaction_request: Arc<CompactionRequest>,
     publish: watch::Sender<WorkerState>,
     end: Arc<Notify>,
 }
@@ -139,13 +139,13 @@ impl Worker {
             return;
         }
         let (mailbox, weak) = (Arc::clone(self.handle.mailbox()), Arc::downgrade(&servers));
-        let post = move || {
+        let update = move || {
             if let Some(servers) = weak.upgrade() {
-                mailbox.push(Post::Notice(Notice::Servers(servers.status())));
+                mailbox.push(Update::Notice(Notice::Servers(servers.status())));
             }
         };
-        post();
-        servers.watch(Arc::new(post));
+        update();
+        servers.watch(Arc::new(update));
         // The handle is asked for them by clients.
         self.handle.set_servers(servers);
     }
@@ -154,7 +154,7 @@ impl Worker {
         let mut setup = setup.await?;
         self.handle.budget().configure(setup.spending.clone());
         let mut resumed = match setup.resumed.take() {
-            Some(earlier) => Some(self.take_up(earlier).await?),
+            Some(earlier) => Some(self.load_history(earlier).await?),
             None => None,
         };
         let unfinished = resumed.as_mut().map(|resumed| std::mem::take(&mut resumed.unfinished));
@@ -167,9 +167,9 @@ impl Worker {
         let mut all = setup.listeners.clone();
         all.push(mailbox);
         all.push(Arc::new(TurnMarks::new(Arc::clone(self.handle.changes()))));
-        let (choice, wish) = (Arc::clone(&self.choice), Arc::clone(&self.wish));
+        let (choice, compaction_request) = (Arc::clone(&self.choice), Arc::clone(&self.compaction_request));
         let listeners = ListenerList::new(&all).behind(last);
-        let built = setup.build(&self.handle, choice, wish, listeners, resumed).await;
+        let built = setup.build(&self.handle, choice, compaction_request, listeners, resumed).await;
         // What was open in the earlier process has ended by now: nobody is asked while that still seems to run.
         if let Some(unfinished) = unfinished {
             self.handle.notice(Notice::Unfinished(unfinished));
@@ -178,7 +178,7 @@ impl Worker {
     }
 
     /// Tells what happened in an earlier process, no faster than it is taken; returns what the session goes on with.
-    async fn take_up(&self, mut earlier: Box<dyn Earlier>) -> Result<Resumed, StartError> {
+    async fn load_history(&self, mut earlier: Box<dyn ResumeSource>) -> Result<Resumed, StartError> {
         let unreadable = |error: String| StartError::Failed(format!("cannot read the session: {error}"));
         loop {
             let read = tokio::task::spawn_blocking(move || {
@@ -196,7 +196,7 @@ impl Worker {
                     let model = usage.model.as_deref().unwrap_or_default();
                     self.handle.budget().charge(model, usage.context(), usage.cost_nanos);
                 }
-                self.handle.mailbox().push(Post::Envelope(envelope));
+                self.handle.mailbox().push(Update::Envelope(envelope));
             }
             poll_fn(|context| self.handle.mailbox().poll_taken(context)).await;
         }
@@ -256,13 +256,13 @@ impl Worker {
             planned.emit_as(agent.clone(), parent, Event::PlanChanged(changed));
         });
         self.say_rules(&listeners);
-        let tasks = BackgroundTasks::new(&agent, sources, &self.choice, &self.wish, &self.handle);
+        let tasks = BackgroundTasks::new(&agent, sources, &self.choice, &self.compaction_request, &self.handle);
         let continued = Continued::new(self.handle.continuations(), self.handle.mailbox());
         let turns = TurnLoop { state: self.publish, end: self.end };
         let queue = Arc::clone(self.handle.interloper());
         let side = SessionWork {
             handle: self.handle,
-            wish: self.wish,
+            compaction_request: self.compaction_request,
             guards,
             tasks,
             due: Due::default(),
@@ -293,7 +293,7 @@ impl Worker {
 /// what clients ask of the worker.
 struct SessionWork {
     handle: Handle,
-    wish: Arc<CompactionRequest>,
+    compaction_request: Arc<CompactionRequest>,
     guards: Guards,
     tasks: BackgroundTasks,
     due: Due,
@@ -325,7 +325,7 @@ impl SideWork for SessionWork {
             agent.reset();
             self.continued.forget();
             for _ in 0..std::mem::take(&mut self.due).resets {
-                self.handle.interloper().unbar();
+                self.handle.interloper().unblock();
             }
         }
         if std::mem::take(&mut self.due.closes_task) && !agent.close_task() {
@@ -333,7 +333,7 @@ impl SideWork for SessionWork {
         }
         let retries = std::mem::take(&mut self.due.retry);
         // A turn makes room itself, before its first request.
-        let compacts = self.wish.is_asked() && !self.handle.interloper().deliverable();
+        let compacts = self.compaction_request.is_asked() && !self.handle.interloper().deliverable();
         let first = match (compacts, retries) {
             (true, _) => Some(FirstWork::Compact),
             (false, true) => Some(FirstWork::Retry),

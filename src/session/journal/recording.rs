@@ -14,7 +14,7 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use crate::host::{Earlier, Keeper, Resumed};
+use crate::host::{Keeper, ResumeSource, Resumed};
 use crate::journal::SessionId;
 use crate::journal::record::{Header, Record};
 use crate::journal::texts::{HiddenKey, Unknown, reveal_in};
@@ -37,11 +37,11 @@ const KEYS_UNKNOWN: &str = "The conversation held a key that is not set any more
 /// An earlier run whose hidden keys are put back.
 #[derive(Debug)]
 struct Revealing {
-    earlier: Box<dyn Earlier>,
+    earlier: Box<dyn ResumeSource>,
     secrets: Arc<Mutex<Vec<HiddenKey>>>,
 }
 
-impl Earlier for Revealing {
+impl ResumeSource for Revealing {
     fn events(&mut self) -> io::Result<Vec<Envelope>> {
         self.earlier.events()
     }
@@ -193,7 +193,7 @@ impl Journal {
 
     /// Lets what a session goes on with have the keys again that its journal hides, as far as this process has them: a model
     /// gets nothing else than it had.
-    pub fn revealing(&self, earlier: Box<dyn Earlier>) -> Box<dyn Earlier> {
+    pub fn revealing(&self, earlier: Box<dyn ResumeSource>) -> Box<dyn ResumeSource> {
         Box::new(Revealing { earlier, secrets: Arc::clone(&self.secrets) })
     }
 

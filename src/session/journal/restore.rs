@@ -8,12 +8,12 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::{fmt, io};
 
-use crate::fold::{AgentPlan, PlanList};
-use crate::host::{Closing, Earlier, Numbers, Resumed};
+use crate::host::{ClosingEvent, Numbers, ResumeSource, Resumed};
 use crate::journal::SessionFile;
 use crate::journal::reader::Records;
 use crate::journal::record::Record;
-use crate::journal::restore_agents::AgentsFold;
+use crate::journal::restore_agents::AgentsReducer;
+use crate::model::{AgentPlan, PlanList};
 use crate::queue_log::{QueueChange, QueueLog};
 use steersman_agent::NotRunReason;
 use steersman_base::details::UndoneFile;
@@ -41,7 +41,7 @@ pub fn restore_left(records: Vec<Record>) -> Resumed {
 }
 
 fn restore_as(records: Vec<Record>, why: &'static str) -> Resumed {
-    let mut fold = Fold::default();
+    let mut fold = RestoreReducer::default();
     let envelopes = records.into_iter().filter_map(|record| fold.add(record)).collect();
     Resumed { envelopes, ..fold.resumed(why) }
 }
@@ -49,7 +49,7 @@ fn restore_as(records: Vec<Record>, why: &'static str) -> Resumed {
 /// A session that goes on, read from its journal part by part.
 pub struct EarlierRun {
     records: Records<File>,
-    fold: Fold,
+    fold: RestoreReducer,
 }
 
 impl EarlierRun {
@@ -58,7 +58,7 @@ impl EarlierRun {
     /// # Errors
     /// As [`SessionFile::read`].
     pub fn of(file: &SessionFile) -> io::Result<Self> {
-        Ok(Self { records: file.records()?, fold: Fold::default() })
+        Ok(Self { records: file.records()?, fold: RestoreReducer::default() })
     }
 }
 
@@ -68,7 +68,7 @@ impl fmt::Debug for EarlierRun {
     }
 }
 
-impl Earlier for EarlierRun {
+impl ResumeSource for EarlierRun {
     fn events(&mut self) -> io::Result<Vec<Envelope>> {
         let mut events = Vec::new();
         while events.len() < limits::RESUME_EVENTS
@@ -94,9 +94,9 @@ fn was_sent(draft: &DraftText, to: &AgentId, entry: &Pending) -> bool {
 }
 
 #[derive(Default)]
-struct Fold {
+struct RestoreReducer {
     messages: Vec<Message>,
-    agents: AgentsFold,
+    agents: AgentsReducer,
     /// What has begun and not ended, by what ends it, each with its number in their order.
     open: HashMap<EndedBy, Vec<(u64, OpenItem)>>,
     opened: u64,
@@ -113,7 +113,7 @@ struct Fold {
     numbers: Numbers,
 }
 
-impl Fold {
+impl RestoreReducer {
     /// Takes a record; returns what is to be shown of it.
     fn add(&mut self, record: Record) -> Option<Envelope> {
         let change = self.queues.read(&record);
@@ -334,7 +334,7 @@ impl OpenItem {
         }
     }
 
-    fn closing(&self, why: &str) -> Closing {
+    fn closing(&self, why: &str) -> ClosingEvent {
         let message = Some(why.to_owned());
         let event = match &self.what {
             OpenKind::Turn(turn) => Event::TurnEnded { turn: *turn, outcome: Outcome::Failed, message },
@@ -359,6 +359,6 @@ impl OpenItem {
             }),
             OpenKind::Compaction => Event::Notice { text: format!("the compaction was {why}") },
         };
-        Closing { agent: self.agent.clone(), parent: self.parent.clone(), event }
+        ClosingEvent { agent: self.agent.clone(), parent: self.parent.clone(), event }
     }
 }

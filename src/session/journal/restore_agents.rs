@@ -12,7 +12,7 @@ use steersman_base::message::Message;
 
 /// What is known of sub-agents so far.
 #[derive(Default)]
-pub(super) struct AgentsFold {
+pub(super) struct AgentsReducer {
     running: BTreeMap<AgentId, Conversation>,
     finished: FinishedAgents,
 }
@@ -24,7 +24,7 @@ struct Conversation {
     turns: u32,
 }
 
-impl AgentsFold {
+impl AgentsReducer {
     /// Takes a change of the conversation of a sub-agent.
     pub(super) fn say(&mut self, agent: &AgentId, replaced: bool, messages: Vec<Message>) {
         let Some(known) = self.running.get_mut(agent) else { return };

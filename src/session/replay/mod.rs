@@ -1,11 +1,11 @@
-//! A journal's records back into the posts that the screen was told, each with its moment.
+//! A journal's records back into the updates that the screen was told, each with its moment.
 //!
 //! Called by `steersman replay`, and by the exports that are made of the screen. The queues are told as the host told
 //! them: from the texts that were accepted, and the agents' own lists.
 //!
 //! # Where things are
 //!
-//! - all of it: `mod.rs`; the screen that takes the posts: `src/tui/replay/mod.rs`; tests: `tests/program/sessions/replay.rs`
+//! - all of it: `mod.rs`; the screen that takes the updates: `src/tui/replay/mod.rs`; tests: `tests/program/sessions/replay.rs`
 
 use std::collections::{HashSet, VecDeque};
 use std::iter;
@@ -16,7 +16,7 @@ use crate::journal::Record;
 use crate::queue_log::{QueueChange, QueueLog};
 use steersman_base::event::{Envelope, Event, Outcome, Pending, TakenBack};
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{Notice, Post, QueueAct, QueueOutcome, Reply, Withdrawn};
+use steersman_base::protocol::{Notice, QueueOperation, QueueOutcome, Reply, Update, Withdrawn};
 
 /// One thing that the screen was told.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,28 +26,28 @@ pub struct Moment {
     /// When.
     pub at: Timestamp,
     /// What.
-    pub post: Post,
+    pub update: Update,
 }
 
 /// Returns what a screen was told, in order.
 pub fn moments(records: impl IntoIterator<Item = Record>) -> impl Iterator<Item = Moment> {
-    let (mut records, mut fold) = (records.into_iter(), Fold::default());
+    let (mut records, mut reducer) = (records.into_iter(), ReplayReducer::default());
     iter::from_fn(move || {
         loop {
-            if let Some(moment) = fold.moments.pop_front() {
+            if let Some(moment) = reducer.moments.pop_front() {
                 return Some(moment);
             }
             let Some(record) = records.next() else {
-                fold.end(|_| true);
-                return fold.moments.pop_front();
+                reducer.end(|_| true);
+                return reducer.moments.pop_front();
             };
-            fold.add(record);
+            reducer.add(record);
         }
     })
 }
 
 #[derive(Default)]
-struct Fold {
+struct ReplayReducer {
     /// What follows from the last record.
     moments: VecDeque<Moment>,
     seq: u64,
@@ -60,13 +60,13 @@ struct Fold {
     is_paused: bool,
 }
 
-impl Fold {
-    fn push(&mut self, at: Timestamp, post: Post) {
-        self.moments.push_back(Moment { seq: self.seq, at, post });
+impl ReplayReducer {
+    fn push(&mut self, at: Timestamp, update: Update) {
+        self.moments.push_back(Moment { seq: self.seq, at, update });
     }
 
     fn push_queues(&mut self, at: Timestamp) {
-        self.push(at, Post::Queues { queues: self.queues.queues(), paused: self.is_paused });
+        self.push(at, Update::Queues { queues: self.queues.queues(), paused: self.is_paused });
     }
 
     fn add(&mut self, record: Record) {
@@ -83,7 +83,7 @@ impl Fold {
     fn accept(&mut self, to: AgentId, entry: Pending) {
         let Pending { id, at, message, .. } = entry;
         let message = message.without_images();
-        self.push(at, Post::Reply(Reply::Injected { to, message, outcome: Ok(id) }));
+        self.push(at, Update::Reply(Reply::Injected { to, message, outcome: Ok(id) }));
         self.push_queues(at);
     }
 
@@ -93,14 +93,14 @@ impl Fold {
         match why {
             TakenBack::Stopped => {
                 let entries = back.into_iter().map(|(_, entry)| entry).collect();
-                self.push(at, Post::Reply(Reply::Stopped(entries)));
+                self.push(at, Update::Reply(Reply::Stopped(entries)));
             }
             TakenBack::ToMessage | TakenBack::Removed => {
                 let to = if *why == TakenBack::Removed { Withdrawn::Removed } else { Withdrawn::Message };
                 for (agent, entry) in back {
-                    let act = QueueAct::Withdraw { to, before: Vec::new() };
+                    let operation = QueueOperation::Withdraw { to, before: Vec::new() };
                     let (id, outcome) = (entry.id.clone(), QueueOutcome::Withdrawn(entry));
-                    self.push(at, Post::Reply(Reply::Queue { agent, id, act, outcome }));
+                    self.push(at, Update::Reply(Reply::Queue { agent, id, operation, outcome }));
                 }
             }
             TakenBack::Merged(first) => {
@@ -109,7 +109,12 @@ impl Fold {
                     let outcome = QueueOutcome::Merged(first.clone(), Box::new(second));
                     self.push(
                         at,
-                        Post::Reply(Reply::Queue { agent, id: first.id.clone(), act: QueueAct::Merge, outcome }),
+                        Update::Reply(Reply::Queue {
+                            agent,
+                            id: first.id.clone(),
+                            operation: QueueOperation::Merge,
+                            outcome,
+                        }),
                     );
                 }
             }
@@ -122,7 +127,7 @@ impl Fold {
         let over: Vec<Pending> = gone.map(|(_, entry)| entry.clone()).collect();
         if !over.is_empty() {
             self.ended.extend(over.iter().map(|entry| entry.id.clone()));
-            self.push(self.at, Post::Notice(Notice::Returned(over)));
+            self.push(self.at, Update::Notice(Notice::Returned(over)));
         }
     }
 
@@ -144,7 +149,7 @@ impl Fold {
                 _ => {}
             }
         }
-        self.push(at, Post::Envelope(envelope));
+        self.push(at, Update::Envelope(envelope));
         if is_changed || self.is_paused != was_paused {
             self.push_queues(at);
         }

@@ -1,4 +1,4 @@
-//! The other end of a connection for a command: calls one after the other, and the posts between the answers.
+//! The other end of a connection for a command: calls one after the other, and the updates between the answers.
 //!
 //! It blocks, with a limit on how long a session may take to answer.
 
@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 
 use crate::socket::key::SessionKey;
 use crate::socket::place;
-use crate::socket::wire::{self, CallError, Hello, Incoming, Method, Posts, Replied, Welcome};
+use crate::socket::wire::{self, CallError, Hello, Incoming, Method, Replied, Updates, Welcome};
 use steersman_base::limits;
-use steersman_base::protocol::{Post, Reply, Request, SessionStatus, VERSION};
+use steersman_base::protocol::{Reply, Request, SessionStatus, Update, VERSION};
 
 /// A connection to a session.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Caller {
     read: BufReader<UnixStream>,
     write: UnixStream,
     number: u64,
-    posts: VecDeque<Post>,
+    updates: VecDeque<Update>,
 }
 
 /// Why a call has no result.
@@ -37,7 +37,7 @@ pub enum CallFailed {
 
 /// One thing that a session sends.
 pub(super) enum Received {
-    Post(Box<Post>),
+    Update(Box<Update>),
     Answer(u64, Result<String, CallError>),
 }
 
@@ -52,7 +52,7 @@ impl Caller {
         write.set_write_timeout(Some(limits::OUTSIDE_PATIENCE))?;
         write.set_read_timeout(Some(limits::OUTSIDE_PATIENCE))?;
         let read = BufReader::new(write.try_clone()?);
-        let mut caller = Self { read, write, number: 0, posts: VecDeque::new() };
+        let mut caller = Self { read, write, number: 0, updates: VecDeque::new() };
         caller.call::<()>(&Method::Authorize(key))?;
         Ok(caller)
     }
@@ -61,8 +61,8 @@ impl Caller {
     ///
     /// # Errors
     /// [`CallFailed`].
-    pub fn hello(&mut self, name: &str, posts: Posts) -> Result<Welcome, CallFailed> {
-        self.call(&Method::Hello(Hello { version: VERSION, name: name.to_owned(), token: None, posts }))
+    pub fn hello(&mut self, name: &str, updates: Updates) -> Result<Welcome, CallFailed> {
+        self.call(&Method::Hello(Hello { version: VERSION, name: name.to_owned(), token: None, updates }))
     }
 
     /// Asks how the session stands.
@@ -101,7 +101,7 @@ impl Caller {
         self.write.write_all(wire::call(self.number, method).as_bytes())?;
         loop {
             match receive(&mut self.read)? {
-                Some(Received::Post(post)) => self.posts.push_back(*post),
+                Some(Received::Update(update)) => self.updates.push_back(*update),
                 Some(Received::Answer(number, outcome)) if number == self.number || number == 0 => {
                     let result = outcome.map_err(CallFailed::Refused)?;
                     return Ok(serde_json::from_slice(result.as_bytes()).map_err(io::Error::from)?);
@@ -112,18 +112,18 @@ impl Caller {
         }
     }
 
-    /// Waits for the next post, however long that takes; `None` when the session has ended.
+    /// Waits for the next update, however long that takes; `None` when the session has ended.
     ///
     /// # Errors
     /// What the system says.
-    pub fn next_post(&mut self) -> io::Result<Option<Post>> {
-        if let Some(post) = self.posts.pop_front() {
-            return Ok(Some(post));
+    pub fn next_update(&mut self) -> io::Result<Option<Update>> {
+        if let Some(update) = self.updates.pop_front() {
+            return Ok(Some(update));
         }
         self.write.set_read_timeout(None)?;
         loop {
             match receive(&mut self.read)? {
-                Some(Received::Post(post)) => return Ok(Some(*post)),
+                Some(Received::Update(update)) => return Ok(Some(*update)),
                 Some(Received::Answer(..)) => {}
                 None => return Ok(None),
             }
@@ -147,7 +147,7 @@ pub(super) fn receive(read: &mut BufReader<UnixStream>) -> io::Result<Option<Rec
     let incoming: Incoming<'_> = serde_json::from_slice(&line)?;
     Ok(Some(match (incoming.params, incoming.error, incoming.result) {
         // From bytes, as the journal is read: from text, every type of an event would be compiled a second time.
-        (Some(post), ..) => Received::Post(Box::new(serde_json::from_slice(post.get().as_bytes())?)),
+        (Some(update), ..) => Received::Update(Box::new(serde_json::from_slice(update.get().as_bytes())?)),
         (None, Some(error), _) => Received::Answer(incoming.id.unwrap_or(0), Err(error)),
         (None, None, result) => {
             let result = result.map_or("null", serde_json::value::RawValue::get);

@@ -1,4 +1,4 @@
-//! One connection: reads calls, carries them out one after the other, and writes answers and posts.
+//! One connection: reads calls, carries them out one after the other, and writes answers and updates.
 //!
 //! Always holds: a line that is no call is answered and harms nothing; what waits to be written is bounded, and a client
 //! that does not read is disconnected.
@@ -17,9 +17,9 @@ use crate::client::Client as _;
 use crate::hub::Beginning;
 use crate::local::LocalClient;
 use crate::socket::server::{Seat, Shared};
-use crate::socket::wire::{self, Call, CallError, Hello, Method, Posts, Replied, Welcome};
+use crate::socket::wire::{self, Call, CallError, Hello, Method, Replied, Updates, Welcome};
 use steersman_base::limits;
-use steersman_base::protocol::{Notice, Post, VERSION};
+use steersman_base::protocol::{Notice, Update, VERSION};
 use steersman_base::sync::lock;
 use steersman_base::text::is_blank;
 
@@ -112,7 +112,7 @@ fn answer_status(id: u64, shared: &Shared) -> String {
 /// What the reading and the writing half of a connection share.
 struct Connection {
     client: LocalClient,
-    posts: Posts,
+    updates: Updates,
     answers: Mutex<Vec<String>>,
     wake: Notify,
     /// Rung when answers were written.
@@ -138,11 +138,11 @@ impl Connection {
     /// Takes what is to be written, as lines; the answers before the snapshots that show what came of them.
     fn take(&self) -> String {
         let mut lines = std::mem::take(&mut *lock(&self.answers)).concat();
-        let mut posts = self.client.answers();
-        posts.extend(self.client.events());
-        if self.posts != Posts::None {
-            for post in &posts {
-                lines.push_str(&wire::post(post));
+        let mut updates = self.client.answers();
+        updates.extend(self.client.events());
+        if self.updates != Updates::None {
+            for update in &updates {
+                lines.push_str(&wire::update(update));
             }
         }
         lines
@@ -151,7 +151,7 @@ impl Connection {
 
 async fn talk(mut lines: Lines, write: OwnedWriteHalf, hello: Hello, id: u64, shared: &Arc<Shared>) {
     let name = shared.hub.name_for(&hello.name, hello.token.as_deref());
-    let beginning = if hello.posts == Posts::Past { Beginning::Past } else { Beginning::Now };
+    let beginning = if hello.updates == Updates::Past { Beginning::Past } else { Beginning::Now };
     let about = &shared.about;
     let welcome = Welcome {
         version: VERSION,
@@ -165,7 +165,7 @@ async fn talk(mut lines: Lines, write: OwnedWriteHalf, hello: Hello, id: u64, sh
     let client = shared.hub.join(name, beginning);
     let answers = Mutex::new(vec![wire::answer(Some(id), Ok(welcome))]);
     let connection =
-        Arc::new(Connection { client, posts: hello.posts, answers, wake: Notify::new(), written: Notify::new() });
+        Arc::new(Connection { client, updates: hello.updates, answers, wake: Notify::new(), written: Notify::new() });
     let waking = Arc::downgrade(&connection);
     connection.client.on_wake(Arc::new(move |_| {
         if let Some(connection) = waking.upgrade() {
@@ -256,8 +256,8 @@ async fn write_lines(mut write: OwnedWriteHalf, connection: &Connection) {
             }
         };
         if is_over {
-            let post = wire::post(&Post::Notice(Notice::Over("the session has ended".to_owned())));
-            let _ = timeout(limits::CLIENT_FAREWELL, write.write_all(post.as_bytes())).await;
+            let update = wire::update(&Update::Notice(Notice::Over("the session has ended".to_owned())));
+            let _ = timeout(limits::CLIENT_FAREWELL, write.write_all(update.as_bytes())).await;
             return;
         }
         if !is_written || connection.client.is_lost() {

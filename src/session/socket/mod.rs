@@ -26,4 +26,4 @@ pub use caller::{CallFailed, Caller};
 pub use place::{Sockets, name_of};
 pub use remote::RemoteClient;
 pub use server::{About, SocketServer, listen};
-pub use wire::{CallError, Hello, Method, Posts, Replied, Welcome};
+pub use wire::{CallError, Hello, Method, Replied, Updates, Welcome};

@@ -1,4 +1,4 @@
-//! A client in another process than the run: the same posts and requests as in the same process, over the socket.
+//! A client in another process than the run: the same updates and requests as in the same process, over the socket.
 //!
 //! One thread reads, one writes; nothing here waits for the session, so a screen on it stays quick.
 
@@ -13,7 +13,7 @@ use crate::client::{Client, Wake, WakeReason, Wakeable};
 use crate::socket::caller::{CallFailed, Caller, Received, receive};
 use crate::socket::wire::{self, Method, Replied};
 use steersman_base::limits;
-use steersman_base::protocol::{Notice, Post, Request};
+use steersman_base::protocol::{Notice, Request, Update};
 use steersman_base::sync::lock;
 
 /// A client at the other end of a socket.
@@ -27,36 +27,36 @@ pub struct RemoteClient {
 
 #[derive(Default)]
 struct Shared {
-    answers: Mutex<Vec<Post>>,
-    events: Mutex<Vec<Post>>,
+    answers: Mutex<Vec<Update>>,
+    events: Mutex<Vec<Update>>,
     wake: Wakeable,
 }
 
 impl Shared {
-    fn push(&self, post: Post) {
-        let waiting = match &post {
-            Post::Reply(_)
-            | Post::Queues { .. }
-            | Post::Approvals { .. }
-            | Post::Budget(_)
-            | Post::Notice(Notice::Withdrawn { .. } | Notice::Returned(_) | Notice::Over(_)) => WakeReason::Answers,
-            Post::Envelope(_) | Post::Notice(_) => WakeReason::Events,
+    fn push(&self, update: Update) {
+        let waiting = match &update {
+            Update::Reply(_)
+            | Update::Queues { .. }
+            | Update::Approvals { .. }
+            | Update::Budget(_)
+            | Update::Notice(Notice::Withdrawn { .. } | Notice::Returned(_) | Notice::Over(_)) => WakeReason::Answers,
+            Update::Envelope(_) | Update::Notice(_) => WakeReason::Events,
         };
         match waiting {
             WakeReason::Answers => {
                 let mut answers = lock(&self.answers);
                 // Only the newest snapshot is true.
-                answers.retain(|old| !is_replaced(old, &post));
-                answers.push(post);
+                answers.retain(|old| !is_replaced(old, &update));
+                answers.push(update);
             }
             WakeReason::Events => {
                 let mut events = lock(&self.events);
-                let is_merged = match (events.last_mut(), &post) {
-                    (Some(Post::Envelope(last)), Post::Envelope(next)) => last.merge(next),
+                let is_merged = match (events.last_mut(), &update) {
+                    (Some(Update::Envelope(last)), Update::Envelope(next)) => last.merge(next),
                     _ => false,
                 };
                 if !is_merged {
-                    events.push(post);
+                    events.push(update);
                 }
             }
         }
@@ -64,12 +64,12 @@ impl Shared {
     }
 }
 
-fn is_replaced(old: &Post, new: &Post) -> bool {
+fn is_replaced(old: &Update, new: &Update) -> bool {
     matches!(
         (old, new),
-        (Post::Queues { .. }, Post::Queues { .. })
-            | (Post::Approvals { .. }, Post::Approvals { .. })
-            | (Post::Budget(_), Post::Budget(_))
+        (Update::Queues { .. }, Update::Queues { .. })
+            | (Update::Approvals { .. }, Update::Approvals { .. })
+            | (Update::Budget(_), Update::Budget(_))
     )
 }
 
@@ -91,24 +91,24 @@ impl RemoteClient {
         thread::Builder::new().name("from session".to_owned()).spawn(move || {
             let sentence = loop {
                 match receive(&mut read) {
-                    Ok(Some(Received::Post(post))) => match *post {
-                        Post::Notice(Notice::Over(sentence)) => break sentence,
-                        post => inbox.push(post),
+                    Ok(Some(Received::Update(update))) => match *update {
+                        Update::Notice(Notice::Over(sentence)) => break sentence,
+                        update => inbox.push(update),
                     },
                     Ok(Some(Received::Answer(_, Ok(result)))) => {
                         let replied: Option<Replied> = serde_json::from_slice(result.as_bytes()).ok();
                         if let Some(Replied { reply: Some(reply) }) = replied {
-                            inbox.push(Post::Reply(reply));
+                            inbox.push(Update::Reply(reply));
                         }
                     }
                     Ok(Some(Received::Answer(_, Err(error)))) => {
-                        inbox.push(Post::Notice(Notice::Info(error.message)));
+                        inbox.push(Update::Notice(Notice::Info(error.message)));
                     }
                     Ok(None) => break "the connection to the session is closed".to_owned(),
                     Err(error) => break format!("the connection to the session is broken: {error}"),
                 }
             };
-            inbox.push(Post::Notice(Notice::Over(sentence)));
+            inbox.push(Update::Notice(Notice::Over(sentence)));
         })?;
         Ok(Self { lines, number: AtomicU64::new(number), shared, writing: Mutex::new(writing) })
     }
@@ -148,11 +148,11 @@ impl Client for RemoteClient {
         self.call(&Method::Request(Box::new(request)));
     }
 
-    fn answers(&self) -> Vec<Post> {
+    fn answers(&self) -> Vec<Update> {
         std::mem::take(&mut *lock(&self.shared.answers))
     }
 
-    fn events(&self) -> Vec<Post> {
+    fn events(&self) -> Vec<Update> {
         std::mem::take(&mut *lock(&self.shared.events))
     }
 

@@ -1,7 +1,7 @@
 //! The lines of the socket: JSON-RPC 2.0, one object each.
 //!
 //! A client calls `authorize` with the key of the session, then `hello`, then `request`; without `hello` only `status` is
-//! answered, and without the key nothing. What the run says comes as notifications `post`. Numbers of calls are whole numbers; a call with the same number of the same client is one act.
+//! answered, and without the key nothing. What the run says comes as notifications `update`. Numbers of calls are whole numbers; a call with the same number of the same client is one operation.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -47,14 +47,14 @@ pub struct Hello {
     /// A text of its own choice by which it is the same client when it comes again.
     pub token: Option<String>,
     /// What it is told by itself.
-    #[serde(default)]
-    pub posts: Posts,
+    #[serde(default, rename = "posts")]
+    pub updates: Updates,
 }
 
 /// What a client is told by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Posts {
+pub enum Updates {
     /// Nothing.
     #[default]
     None,
@@ -152,14 +152,14 @@ pub(super) fn answer<T: Serialize>(id: Option<u64>, outcome: Result<T, CallError
 }
 
 /// Returns a notification as a line.
-pub(super) fn post(post: &steersman_base::protocol::Post) -> String {
+pub(super) fn update(update: &steersman_base::protocol::Update) -> String {
     #[derive(Serialize)]
     struct Line<'a> {
         jsonrpc: &'static str,
         method: &'static str,
-        params: &'a steersman_base::protocol::Post,
+        params: &'a steersman_base::protocol::Update,
     }
-    line(&Line { jsonrpc: RPC, method: "post", params: post })
+    line(&Line { jsonrpc: RPC, method: "post", params: update })
 }
 
 pub(super) fn read_call(line: &[u8]) -> Result<Call, CallError> {

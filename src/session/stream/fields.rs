@@ -25,13 +25,13 @@ pub struct QuestionFields {
     pub number: u64,
     /// What it is about: `command`, `write`, `fetch`, `search`, `clone`, `use`, `mcp`, `custom`, `form`, `program`, `more_calls`.
     pub kind: String,
-    /// The directory of the act; null where it has none.
+    /// The directory of the operation; null where it has none.
     pub directory: Option<String>,
     /// Why it is asked although the mode or a rule might allow it; null when that is plain.
     pub reason: Option<String>,
     /// The question; the same as `question`.
     pub text: String,
-    /// What is asked, with every field of it: the act by its kind, the fields of a form, a plan; null where it is not known.
+    /// What is asked, with every field of it: the operation by its kind, the fields of a form, a plan; null where it is not known.
     pub subject: Value,
 }
 

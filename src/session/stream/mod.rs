@@ -2,7 +2,7 @@
 //!
 //! # Where things are
 //!
-//! - the fold that knows it: `record.rs`; tests: `tests/program/headless/output.rs`
+//! - the reducer that knows it: `record.rs`; tests: `tests/program/headless/output.rs`
 //! - the types of what is added: `fields.rs`
 //! - what a question says of itself, and the program that decides: `permission.rs`; tests:
 //!   `tests/program/headless/permission_command.rs`

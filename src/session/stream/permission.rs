@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::fields::QuestionFields;
 use super::request::InputAnswer;
 use steersman_base::id::{AgentId, CallId};
-use steersman_base::protocol::{Act, ApprovalRequest, ApprovalSubject};
+use steersman_base::protocol::{ApprovalRequest, ApprovalSubject, Operation};
 
 /// What the program of `--permission-command` gets on standard input, as one line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -61,16 +61,16 @@ impl PermissionQuestion {
 /// Returns what the line of a question has beside its event.
 pub(super) fn question_fields(number: u64, question: &str, request: Option<&ApprovalRequest>) -> QuestionFields {
     let (kind, directory) = match request.map(|request| &request.subject) {
-        Some(ApprovalSubject::Act { act }) => match act {
-            Act::Command(act) => ("command", Some(act.cwd.as_path())),
-            Act::Write(act) => ("write", act.path.parent()),
-            Act::Fetch(_) => ("fetch", None),
-            Act::Search(_) => ("search", None),
-            Act::Clone(act) => ("clone", act.into.parent()),
-            Act::Use(act) => ("use", act.path.as_deref().and_then(|path| path.parent())),
-            Act::ServerTool(_) => ("mcp", None),
-            Act::Input(_) => ("input", None),
-            Act::Custom(_) => ("custom", None),
+        Some(ApprovalSubject::Operation { operation }) => match operation {
+            Operation::Command(operation) => ("command", Some(operation.cwd.as_path())),
+            Operation::Write(operation) => ("write", operation.path.parent()),
+            Operation::Fetch(_) => ("fetch", None),
+            Operation::Search(_) => ("search", None),
+            Operation::Clone(operation) => ("clone", operation.into.parent()),
+            Operation::Use(operation) => ("use", operation.path.as_deref().and_then(|path| path.parent())),
+            Operation::ServerTool(_) => ("mcp", None),
+            Operation::Input(_) => ("input", None),
+            Operation::Custom(_) => ("custom", None),
         },
         Some(ApprovalSubject::Form { .. }) => ("form", None),
         Some(ApprovalSubject::Plan { .. }) => ("plan", None),

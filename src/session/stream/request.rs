@@ -14,7 +14,7 @@ use steersman_base::message::Arguments;
 use steersman_base::plan::PlanEdit;
 use steersman_base::price::Money;
 use steersman_base::protocol::{
-    Answer, ApprovalId, BudgetLimits, Decision, PauseState, QueueAct, Request, TriggerChange, Withdrawn,
+    Answer, ApprovalId, BudgetLimits, Decision, PauseState, QueueOperation, Request, TriggerChange, Withdrawn,
 };
 use steersman_base::steering::{Condition, RuleChange, RuleScope, TextKind, Trigger};
 use steersman_images::attach_file;
@@ -263,15 +263,15 @@ impl InputRequest {
                 Request::Answer { id: ApprovalId(question), answer: answer.with(reason, arguments)? }
             }
             Self::Withdraw { message, agent } => {
-                let act = QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() };
-                Request::Queue { agent, id: message, act }
+                let operation = QueueOperation::Withdraw { to: Withdrawn::Removed, before: Vec::new() };
+                Request::Queue { agent, id: message, operation }
             }
             Self::Edit { message, text, delivery, kind, when, every, agent } => {
                 let trigger = trigger(when, every)?.map(TriggerChange::Set);
                 Request::Queue {
                     agent,
                     id: message,
-                    act: QueueAct::Commit { text, delivery, kind, trigger, images: None },
+                    operation: QueueOperation::Commit { text, delivery, kind, trigger, images: None },
                 }
             }
             Self::Plan { edit, agent } => Request::EditPlan { agent, edit },

@@ -26,7 +26,7 @@ impl Calculator {
              log10 log2 log(x, base; base 10 if left out) sin cos tan asin acos atan (radians). Whole \
              numbers are exact up to 38 digits, others have 15 digits. No thousands separators, no \
              variables.";
-        let spec = ToolSpec::new("calculator", description, parameters).concurrency(Concurrency::Beside);
+        let spec = ToolSpec::new("calculator", description, parameters).concurrency(Concurrency::Parallel);
         Self { spec }
     }
 

@@ -62,15 +62,15 @@ impl Tool for EditTool {
             let workspace = Arc::clone(&self.workspace);
             let (proposal, edit) = blocking::run(context, move |_| propose(&workspace, &args)).await?;
             let done = change::carry_out(&self.workspace, context, proposal).await?;
-            let old = done.act.before.as_ref().map_or(0, Content::size);
-            let mut text = format!("edited {}: ", done.act.shown);
+            let old = done.operation.before.as_ref().map_or(0, Content::size);
+            let mut text = format!("edited {}: ", done.operation.shown);
             // Writing to a string cannot fail.
             let _ = match edit.lines.as_slice() {
                 [line] => write!(text, "line {line}"),
                 lines => write!(text, "{} places, lines {}", lines.len(), named(lines)),
             };
-            let _ = writeln!(text, ", {old} → {} bytes", done.act.after.size());
-            text.push_str(&edit.excerpt(done.act.after.bytes()));
+            let _ = writeln!(text, ", {old} → {} bytes", done.operation.after.size());
+            text.push_str(&edit.excerpt(done.operation.after.bytes()));
             text.push_str(done.note().trim_start());
             Ok(text)
         }

@@ -13,7 +13,7 @@ use super::{BackgroundJob, Notify, jobs_of};
 use steersman_base::event::JobEnding;
 use steersman_base::limits;
 use steersman_base::summary::seconds;
-use steersman_core::approval::InputAct;
+use steersman_core::approval::InputOperation;
 use steersman_core::tool::{
     Args, Concurrency, FnTool, OnCancel, Parameters, Tool, ToolContext, ToolError, Traits, shorten,
 };
@@ -36,7 +36,7 @@ fn output_tool(traits: Traits) -> FnTool {
         limits::COMMAND_BYTES / 1024,
     );
     FnTool::new("job_output", description, parameters, |args, context| async move { read(&args, &context).await })
-        .concurrency(Concurrency::Beside)
+        .concurrency(Concurrency::Parallel)
         .traits(Traits { egress: false, ..traits })
 }
 
@@ -82,11 +82,11 @@ async fn write(args: &Args, context: &ToolContext) -> Result<String, ToolError> 
         let most = limits::BACKGROUND_INPUT_BYTES / 1024;
         return Err(ToolError::failed(format!("the text is longer than {most} KiB")));
     }
-    let act = InputAct { job: job.id.clone(), command: job.command.clone(), text };
-    let act = context.cancellable.unless_cancelled(context.approve(act)).await??.take();
-    let is_written = context.cancellable.unless_cancelled(job.write(&act.text)).await?;
+    let operation = InputOperation { job: job.id.clone(), command: job.command.clone(), text };
+    let operation = context.cancellable.unless_cancelled(context.approve(operation)).await??.take();
+    let is_written = context.cancellable.unless_cancelled(job.write(&operation.text)).await?;
     is_written.map_err(|why| ToolError::failed(format!("not written to {}: {why}", job.id)))?;
-    let mut result = format!("[{} bytes written to {}]\n", act.text.len(), job.id);
+    let mut result = format!("[{} bytes written to {}]\n", operation.text.len(), job.id);
     if args.bool("end") {
         job.close_input().await;
         result.push_str("[its input has ended]\n");

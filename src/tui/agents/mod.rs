@@ -1,7 +1,7 @@
 //! The agents on the screen: the list with its filter, and the details of the selected one.
 //!
-//! A pane in its own folder: its state, its keys and its drawing stand here, and read facts besides their own state, never
-//! the whole `App`. What is known of the agents is not the pane's: `src/session/fold/agents/mod.rs`.
+//! A pane in its own folder: its state, its keys and its drawing stand here, and read the context besides their own state, never
+//! the whole `App`. What is known of the agents is not the pane's: `src/session/model/agents/mod.rs`.
 //!
 //! # Where things are
 //!
@@ -26,16 +26,16 @@ pub use state::{AgentsPane, AgentsPlace, Details, Fold};
 pub use update::{cancel_all, clear_filter, press_past, press_row, travel, tree_key, type_filter};
 pub use viewport::{AgentsDrawn, PaneRoom, Sizes};
 
-use super::facts::Facts;
 use super::focus::Focus;
 use super::state::Regions;
-use steersman_session::fold::agents::Agents;
+use super::ui_context::UiContext;
+use steersman_session::model::agents::Agents;
 
-/// The facts beside its own state that the pane goes by.
+/// What the pane reads beside its own state.
 #[derive(Debug, Clone, Copy)]
-pub struct AgentsFacts<'a> {
+pub struct AgentsContext<'a> {
     /// Size, time, keys and theme.
-    pub facts: &'a Facts,
+    pub ui: &'a UiContext,
     pub agents: &'a Agents,
     pub focus: &'a Focus,
     /// What lies where on the screen, as it was drawn last.

@@ -5,7 +5,7 @@
 //! ancestors of every row have rows.
 
 use super::state::{Fold, Folds};
-use steersman_session::fold::agents::{AgentNode, AgentStatus, Agents};
+use steersman_session::model::agents::{AgentNode, AgentStatus, Agents};
 
 const NOWHERE: usize = usize::MAX;
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::rows::{Filter, RowSource, Rows};
 use super::viewport::Viewport;
 use steersman_base::id::AgentId;
-use steersman_session::fold::agents::{AgentNode, Agents, Revision};
+use steersman_session::model::agents::{AgentNode, Agents, Revision};
 
 /// How much of its children an agent shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

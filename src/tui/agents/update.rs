@@ -3,39 +3,39 @@
 //! Called by `tui::update`; the keys of the details and of the lines between panes are in `look.rs`. Esc is not among the
 //! keys, since one rule says what that does everywhere.
 
-use super::{AgentsFacts, AgentsPane, look};
+use super::{AgentsContext, AgentsPane, look};
 use crate::effect::{Outcome, PaneEffect};
 use crate::keymap::{Travel, TreeKey};
 use crate::state::{Pane, Presses};
 use steersman_base::id::AgentId;
 use steersman_base::protocol::Request;
 use steersman_base::summary::count;
-use steersman_session::fold::agents::Agents;
+use steersman_session::model::agents::Agents;
 
 /// Moves through the list or the details, whichever has the focus; ignored where neither has.
-pub fn travel(pane: &mut AgentsPane, to: Travel, facts: &AgentsFacts<'_>) -> Outcome {
+pub fn travel(pane: &mut AgentsPane, to: Travel, ui: &AgentsContext<'_>) -> Outcome {
     let pages = matches!(to, Travel::PageUp | Travel::PageDown);
-    if facts.focus.is_on(Pane::Details) {
-        look::scroll_details(pane, to, facts);
+    if ui.focus.is_on(Pane::Details) {
+        look::scroll_details(pane, to, ui);
         return Outcome::DONE;
     }
-    if pages || !(facts.focus.is_on(Pane::Tree) || facts.focus.is_on(Pane::Filter)) {
+    if pages || !(ui.focus.is_on(Pane::Tree) || ui.focus.is_on(Pane::Filter)) {
         return Outcome::Ignored;
     }
     pane.viewport.follow_selection();
     match to {
-        Travel::Previous => pane.select_previous(facts.agents),
-        Travel::Next => pane.select_next(facts.agents),
-        Travel::First => pane.select(0, facts.agents),
-        Travel::Last => pane.select(usize::MAX, facts.agents),
+        Travel::Previous => pane.select_previous(ui.agents),
+        Travel::Next => pane.select_next(ui.agents),
+        Travel::First => pane.select(0, ui.agents),
+        Travel::Last => pane.select(usize::MAX, ui.agents),
         Travel::PageUp | Travel::PageDown => {}
     }
     Outcome::DONE
 }
 
 /// Carries out a key of the list, which means the same in other panes.
-pub fn tree_key(pane: &mut AgentsPane, key: TreeKey, facts: &AgentsFacts<'_>) -> Outcome {
-    let agents = facts.agents;
+pub fn tree_key(pane: &mut AgentsPane, key: TreeKey, ui: &AgentsContext<'_>) -> Outcome {
+    let agents = ui.agents;
     match key {
         TreeKey::Less => pane.fold(agents),
         TreeKey::More => pane.unfold(agents),
@@ -59,47 +59,47 @@ pub fn tree_key(pane: &mut AgentsPane, key: TreeKey, facts: &AgentsFacts<'_>) ->
                 return Outcome::say("no agent needs attention");
             }
         }
-        TreeKey::Details => return look::toggle_details(pane, facts),
-        TreeKey::Cancel => return cancel(pane, facts),
+        TreeKey::Details => return look::toggle_details(pane, ui),
+        TreeKey::Cancel => return cancel(pane, ui),
         TreeKey::CancelAll => return cancel_all(pane.selected(), agents),
     }
     Outcome::DONE
 }
 
 /// Adds typed or pasted text to the filter, its white space as blanks.
-pub fn type_filter(pane: &mut AgentsPane, text: &str, facts: &AgentsFacts<'_>) -> Outcome {
+pub fn type_filter(pane: &mut AgentsPane, text: &str, ui: &AgentsContext<'_>) -> Outcome {
     let more: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
     let text = format!("{}{more}", pane.filter().text());
-    pane.filter_by(text, facts.agents);
+    pane.filter_by(text, ui.agents);
     Outcome::DONE
 }
 
 /// Shows all agents again.
-pub fn clear_filter(pane: &mut AgentsPane, facts: &AgentsFacts<'_>) -> Outcome {
-    pane.filter_by("", facts.agents);
+pub fn clear_filter(pane: &mut AgentsPane, ui: &AgentsContext<'_>) -> Outcome {
+    pane.filter_by("", ui.agents);
     Outcome::one(PaneEffect::Focus(Pane::Tree))
 }
 
 /// Shows an agent whose row was pressed; a double press also folds or unfolds what stands beneath it.
-pub fn press_row(pane: &mut AgentsPane, agent: &AgentId, presses: Presses, facts: &AgentsFacts<'_>) -> Outcome {
-    pane.select_agent(agent, facts.agents);
+pub fn press_row(pane: &mut AgentsPane, agent: &AgentId, presses: Presses, ui: &AgentsContext<'_>) -> Outcome {
+    pane.select_agent(agent, ui.agents);
     pane.viewport.keep_list(agent);
     if presses == Presses::Two {
-        pane.toggle_fold(facts.agents);
+        pane.toggle_fold(ui.agents);
     }
-    if facts.focus.is_on(Pane::Filter) { Outcome::DONE } else { Outcome::one(PaneEffect::Focus(Pane::Tree)) }
+    if ui.focus.is_on(Pane::Filter) { Outcome::DONE } else { Outcome::one(PaneEffect::Focus(Pane::Tree)) }
 }
 
 /// Shows the children of an agent that are left out because they ended.
-pub fn press_past(pane: &mut AgentsPane, parent: &AgentId, facts: &AgentsFacts<'_>) -> Outcome {
-    pane.select_agent(parent, facts.agents);
-    pane.unfold(facts.agents);
+pub fn press_past(pane: &mut AgentsPane, parent: &AgentId, ui: &AgentsContext<'_>) -> Outcome {
+    pane.select_agent(parent, ui.agents);
+    pane.unfold(ui.agents);
     Outcome::one(PaneEffect::Focus(Pane::Tree))
 }
 
 /// Cancels the selected agent alone.
-fn cancel(pane: &AgentsPane, facts: &AgentsFacts<'_>) -> Outcome {
-    let node = facts.agents.get_or_main(pane.selected());
+fn cancel(pane: &AgentsPane, ui: &AgentsContext<'_>) -> Outcome {
+    let node = ui.agents.get_or_main(pane.selected());
     let beneath = node.totals().running.saturating_sub(usize::from(node.running()));
     if node.id.is_main() {
         Outcome::say("Esc in the message stops the main agent; x cancels sub-agents")

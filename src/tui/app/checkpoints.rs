@@ -1,4 +1,4 @@
-//! What the posts of a replay have made of the screen at some of its positions, so that going back does not fold
+//! What the updates of a replay have made of the screen at some of its positions, so that going back does not fold
 //! everything from the beginning.
 //!
 //! Always holds: going on from a checkpoint shows the same as going on from the beginning. Copies share what did not
@@ -15,8 +15,8 @@ use crate::pause::PausePane;
 use crate::pending::PendingPane;
 use crate::status::Status;
 use crate::transcript::{Reader, TranscriptPane};
-use steersman_session::fold::RunState;
-use steersman_session::fold::agents::AgentNode;
+use steersman_session::model::RunState;
+use steersman_session::model::agents::AgentNode;
 
 /// Most checkpoints of a replay.
 const MOST: usize = 96;
@@ -42,7 +42,7 @@ pub struct Checkpoints {
     bytes: usize,
 }
 
-/// What posts had made of the screen at a position.
+/// What updates had made of the screen at a position.
 #[derive(Debug)]
 #[allow(missing_docs)] // The names are those of the screen.
 pub struct Checkpoint {
@@ -109,14 +109,14 @@ impl Checkpoints {
 
 impl Checkpoint {
     fn of(position: usize, app: &App) -> Self {
-        let agents = app.facts.run.agents.nodes().len();
+        let agents = app.ui.run.agents.nodes().len();
         let of_an_agent = mem::size_of::<AgentNode>() + mem::size_of::<Reader>() + AGENT;
-        let receipts = app.facts.run.receipts.list().len();
+        let receipts = app.ui.run.receipts.list().len();
         Self {
             position,
             bytes: agents.max(app.transcripts.agents()) * of_an_agent + receipts * RECEIPT,
-            now: app.facts.now,
-            run: app.facts.run.clone(),
+            now: app.ui.now,
+            run: app.ui.run.clone(),
             transcripts: app.transcripts.unread(),
             pending: app.pending.clone(),
             pause: app.pause.clone(),

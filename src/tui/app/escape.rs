@@ -19,7 +19,7 @@ use crate::status::later;
 use steersman_base::id::{JobId, MessageId};
 use steersman_base::limits;
 use steersman_base::summary::count;
-use steersman_session::fold::PendingText;
+use steersman_session::model::PendingText;
 
 /// What the next Esc does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub fn next_escape(app: &App) -> Escape {
         return Escape::LeaveWords;
     }
     if app.questions.is_shown() && app.focus.pane.whole() == Pane::Composer && !app.focus.is_on(Pane::History) {
-        if !app.questions.armed(app.facts.now) && app.questions.selected().is_none() {
+        if !app.questions.armed(app.ui.now) && app.questions.selected().is_none() {
             return Escape::Wait;
         }
         return match app.questions.current().map(|question| &question.subject) {
@@ -146,7 +146,7 @@ pub fn next_escape(app: &App) -> Escape {
         return Escape::Unzoom;
     }
     // On a narrow screen they are a tab, which stays.
-    let has_place = app.facts.size.width >= MEDIUM;
+    let has_place = app.ui.size.width >= MEDIUM;
     if has_place && app.tree.details == Details::Open && !app.focus.is_on(Pane::Composer) {
         return Escape::CloseDetails;
     }
@@ -162,9 +162,9 @@ pub fn next_escape(app: &App) -> Escape {
     if app.message.filling().is_some() {
         return Escape::StopFill;
     }
-    let run = &app.facts.run;
+    let run = &app.ui.run;
     // What another client sent stays in its queue.
-    let is_own = |entry: &&PendingText| app.facts.from_elsewhere(entry.message.sender.as_ref()).is_none();
+    let is_own = |entry: &&PendingText| app.ui.from_elsewhere(entry.message.sender.as_ref()).is_none();
     let waiting = run.pending.stopped().filter(is_own).count();
     if let Some(line) = run.jobs.shell_line() {
         return if app.is_escape_quiet() {
@@ -192,7 +192,7 @@ enum Reach {
 
 /// Returns what a stop would stop, in words; `None` while nothing runs.
 fn stopped(app: &App) -> Option<(String, Reach)> {
-    let run = &app.facts.run;
+    let run = &app.ui.run;
     let whom = run.stopped_by_all()?;
     let alone = run.run_alone().count();
     let main = run.agents.main();
@@ -207,7 +207,7 @@ fn stopped(app: &App) -> Option<(String, Reach)> {
 impl App {
     /// Tells whether an Esc closed something or gave it up so short a time ago that the next may be meant for the same.
     fn is_escape_quiet(&self) -> bool {
-        self.escape_counts_at().is_some_and(|at| self.facts.now < at)
+        self.escape_counts_at().is_some_and(|at| self.ui.now < at)
     }
 
     /// Returns when an Esc may stop something again; `None` where none closed anything.
@@ -217,7 +217,7 @@ impl App {
 
     /// Tells whether the screen says that the next Esc stops what runs.
     fn is_stop_announced(&self) -> bool {
-        self.status.cause() == Some(&Cause::Stop) && self.status.message(self.facts.now).is_some()
+        self.status.cause() == Some(&Cause::Stop) && self.status.message(self.ui.now).is_some()
     }
 }
 

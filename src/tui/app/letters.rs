@@ -25,7 +25,7 @@ pub struct LetterRun {
 /// it comes fast behind another and would do more than show something. A cancel is one, wherever it comes.
 pub fn note(app: &mut App, letter: char, action: Option<Action>) -> Option<Action> {
     let wanted = action?;
-    let going_on = app.letters.take().filter(|run| is_going_on(run, app.facts.now));
+    let going_on = app.letters.take().filter(|run| is_going_on(run, app.ui.now));
     let may_begin = wanted.only_shows() || wanted == Action::BringBack;
     if !may_begin {
         return action;
@@ -37,18 +37,18 @@ pub fn note(app: &mut App, letter: char, action: Option<Action>) -> Option<Actio
         return None;
     }
     let begun =
-        || LetterRun { letters: String::new(), last: app.facts.now, agents: app.tree.place(), zoom: app.focus.zoom };
+        || LetterRun { letters: String::new(), last: app.ui.now, agents: app.tree.place(), zoom: app.focus.zoom };
     let mut run = going_on.unwrap_or_else(begun);
     run.letters.push(letter);
-    run.last = app.facts.now;
+    run.last = app.ui.now;
     app.letters = Some(run);
     action
 }
 
 /// Puts the characters before one that is no key into the message, and takes back what they did to the list of agents.
 pub fn make_text(app: &mut App) {
-    let Some(run) = app.letters.take().filter(|run| is_going_on(run, app.facts.now)) else { return };
-    app.tree.go_back(run.agents, &app.facts.run.agents);
+    let Some(run) = app.letters.take().filter(|run| is_going_on(run, app.ui.now)) else { return };
+    app.tree.go_back(run.agents, &app.ui.run.agents);
     app.focus.zoom = run.zoom;
     app.focus.go(Pane::Composer);
     for letter in run.letters.chars() {

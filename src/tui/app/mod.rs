@@ -1,7 +1,7 @@
-//! The root of the screen: the panes, and the facts that all of them go by.
+//! The root of the screen: the panes, and the context that all of them go by.
 //!
 //! Only the root (`update`, `view/mod.rs`) changes more than one of them at a time; a pane gets its own state and reads the
-//! facts.
+//! context.
 //!
 //! # Where things are
 //!
@@ -25,7 +25,6 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::agents::{AgentsPane, PaneRoom};
 use crate::alerts::Alerts;
 use crate::approval::Questions;
-use crate::facts::Facts;
 use crate::focus::Focus;
 use crate::message::view::prompt_columns;
 use crate::message::{Message, MessageContext};
@@ -38,11 +37,12 @@ use crate::theme::Themes;
 use crate::timeline::Timeline;
 use crate::transcript::cell::Level;
 use crate::transcript::{Reader, TranscriptPane};
+use crate::ui_context::UiContext;
 use steersman_base::event::Envelope;
 use steersman_base::id::AgentId;
 use steersman_base::protocol::DraftText;
-use steersman_session::fold::agents::AgentNode;
-use steersman_session::fold::{PendingStage, PendingText, Receipt, ReceiptState};
+use steersman_session::model::agents::AgentNode;
+use steersman_session::model::{PendingStage, PendingText, Receipt, ReceiptState};
 
 pub use checkpoints::{Checkpoint, Checkpoints};
 
@@ -53,7 +53,7 @@ const REPLY_COLUMNS: usize = 72;
 #[derive(Debug)]
 pub struct App {
     /// What every pane may read and only the root changes.
-    pub facts: Facts,
+    pub ui: UiContext,
     pub focus: Focus,
     /// Every text that the user writes.
     pub message: Message,
@@ -95,7 +95,7 @@ impl App {
     /// Makes an empty screen.
     pub fn new(size: Size, now: Timestamp, status: Status, themes: Themes) -> Self {
         let mut app = Self {
-            facts: Facts::new(size, now, themes),
+            ui: UiContext::new(size, now, themes),
             focus: Focus::default(),
             message: Message::default(),
             palette: Palette::default(),
@@ -125,19 +125,19 @@ impl App {
     /// Shows the last events of a session while the whole of it is being read; none show nothing of it yet.
     pub fn begin_opening(&mut self, end: &[Envelope]) {
         self.transcripts.show_end(end);
-        self.facts.begin_past();
+        self.ui.begin_past();
     }
 
     /// Shows the whole session: all of it is read.
     pub fn end_opening(&mut self) {
         self.transcripts.end_arriving();
-        self.facts.end_past();
+        self.ui.end_past();
     }
 
     /// Returns why a screen on a session elsewhere can neither see nor steer it any more; `None` while it can.
     pub fn disconnected(&self) -> Option<&str> {
         match &self.status.host {
-            HostState::Failed(reason) if self.facts.client.is_some() => Some(reason),
+            HostState::Failed(reason) if self.ui.client.is_some() => Some(reason),
             HostState::Failed(_) | HostState::Starting | HostState::Ready => None,
         }
     }
@@ -155,7 +155,7 @@ impl App {
 
     /// Puts the keys in force into a text that names the usual ones.
     pub fn spell<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.facts.keymap.spell(self.focus.context(), text)
+        self.ui.keymap.spell(self.focus.context(), text)
     }
 
     /// Returns the transcript of the selected agent; `None` when it has not done anything yet.
@@ -184,24 +184,24 @@ impl App {
             return;
         }
         self.transcripts.begin_again();
-        self.facts.run.receipts.begin_again();
-        self.facts.run.agents.begin_again();
+        self.ui.run.receipts.begin_again();
+        self.ui.run.agents.begin_again();
         self.tree.begin_again();
     }
 
     /// Returns the message, and what it reads of the rest.
     pub fn for_message(&mut self) -> (&mut Message, MessageContext<'_>) {
-        let Self { message, facts, focus, tree, status, questions, .. } = self;
-        let is_typing = !questions.is_quiet(facts.now);
+        let Self { message, ui, focus, tree, status, questions, .. } = self;
+        let is_typing = !questions.is_quiet(ui.now);
         let (shown, host) = (tree.selected(), &status.host);
-        (message, MessageContext { facts, focus, shown, run: &facts.run, host, is_typing })
+        (message, MessageContext { ui, focus, shown, run: &ui.run, host, is_typing })
     }
 
     /// Returns what the message reads of the rest.
     pub fn known(&self) -> MessageContext<'_> {
-        let Self { facts, focus, tree, status, questions, .. } = self;
-        let is_typing = !questions.is_quiet(facts.now);
-        MessageContext { facts, focus, shown: tree.selected(), run: &facts.run, host: &status.host, is_typing }
+        let Self { ui, focus, tree, status, questions, .. } = self;
+        let is_typing = !questions.is_quiet(ui.now);
+        MessageContext { ui, focus, shown: tree.selected(), run: &ui.run, host: &status.host, is_typing }
     }
 
     /// Tells whether a message is being written: the composer has the focus, and it holds the draft.
@@ -212,10 +212,10 @@ impl App {
     /// Shows a reply to the user: one short sentence in the status line, anything longer as a note at the end of the
     /// transcript, where it is not cut and does not go.
     pub fn reply(&mut self, text: &str) {
-        let room = usize::from(self.facts.size.width.saturating_sub(12)).min(REPLY_COLUMNS);
+        let room = usize::from(self.ui.size.width.saturating_sub(12)).min(REPLY_COLUMNS);
         let is_short = text.width() <= room && !text.contains([';', '·']) && !text.contains(". ");
-        if self.facts.medium == Medium::Lines || is_short {
-            self.status.say(text, self.facts.now);
+        if self.ui.medium == Medium::Lines || is_short {
+            self.status.say(text, self.ui.now);
             return;
         }
         self.status.quiet();
@@ -224,7 +224,7 @@ impl App {
         let is_in_view = self.reader_mut(&agent).scroll.is_following()
             && matches!(self.focus.pane.whole(), Pane::Composer | Pane::Transcript);
         if !is_in_view {
-            self.status.say("the reply is at the end of the transcript", self.facts.now);
+            self.status.say("the reply is at the end of the transcript", self.ui.now);
         }
     }
 
@@ -240,28 +240,28 @@ impl App {
         let has_output = self.reader().is_some_and(|reader| reader.transcript.last_printed().is_some());
         let details = !shown.is_main()
             || has_output
-            || self.facts.run.changes.agents().contains(&shown)
-            || self.facts.run.plans.of(shown).is_some();
+            || self.ui.run.changes.agents().contains(&shown)
+            || self.ui.run.plans.of(shown).is_some();
         self.tree.viewport.room = PaneRoom { agents: None, details };
     }
 
     /// Returns how many rows of the tree get room.
     pub fn tree_rows(&self) -> usize {
-        self.tree.viewport.room.agents.unwrap_or_else(|| self.tree.rows(&self.facts.run.agents).len())
+        self.tree.viewport.room.agents.unwrap_or_else(|| self.tree.rows(&self.ui.run.agents).len())
     }
 
     /// Tells whether the details of the shown agent are open; on a broad screen they are once they are of use.
     pub fn shows_details(&self) -> bool {
-        self.tree.shows_details(self.facts.size.width)
+        self.tree.shows_details(self.ui.size.width)
     }
 
     pub fn selected_agent(&self) -> &AgentNode {
-        self.facts.run.agents.get_or_main(self.tree.selected())
+        self.ui.run.agents.get_or_main(self.tree.selected())
     }
 
     /// Lays the composer's text out for the width of the screen.
     pub fn fit_composer(&mut self) {
-        let width = self.facts.size.width;
+        let width = self.ui.size.width;
         self.message.fit(width.saturating_sub(prompt_columns(self.message.vim_mode(), width)));
     }
 
@@ -273,8 +273,8 @@ impl App {
         let goes_on = |entry: &PendingText| {
             entry.stage == PendingStage::Delivering || !(entry.message.held || entry.message.stale)
         };
-        let is_due = !self.facts.run.pending.paused && self.facts.run.pending.entries().iter().any(goes_on);
-        !self.facts.run.runs() && !is_due && !self.facts.run.receipts.list().iter().any(is_leaving)
+        let is_due = !self.ui.run.pending.paused && self.ui.run.pending.entries().iter().any(goes_on);
+        !self.ui.run.runs() && !is_due && !self.ui.run.receipts.list().iter().any(is_leaving)
     }
 
     /// Returns when the picture next changes by itself: the next second of a running turn, an agent's row that
@@ -284,11 +284,11 @@ impl App {
             let behind = replay.live.as_ref().and_then(|live| live.changes_at());
             return [behind, replay.timeline.next_due()].into_iter().flatten().min();
         }
-        let armed = self.questions.arms_at().filter(|at| *at > self.facts.now);
-        let escape = self.escape_counts_at().filter(|at| *at > self.facts.now);
+        let armed = self.questions.arms_at().filter(|at| *at > self.ui.now);
+        let escape = self.escape_counts_at().filter(|at| *at > self.ui.now);
         let changes = [
-            self.facts.run.agents.changes_at(self.facts.now),
-            self.status.message_ends(self.facts.now),
+            self.ui.run.agents.changes_at(self.ui.now),
+            self.status.message_ends(self.ui.now),
             armed,
             escape,
             self.alerts.due_at(),
@@ -306,7 +306,7 @@ impl App {
     /// Takes the message of the status line back whose cause is gone. What is written in lines stays written.
     pub fn settle_message(&mut self) {
         let is_over = self.status.cause().is_some_and(|cause| !self.lasts(cause));
-        if is_over && self.facts.medium == Medium::Screen {
+        if is_over && self.ui.medium == Medium::Screen {
             self.status.quiet();
         }
     }
@@ -320,10 +320,10 @@ impl App {
             Cause::Message(text) => self.message.text() == *text,
             Cause::NoDraft => !self.message.is_draft(),
             Cause::Escape => self.message.is_empty(),
-            Cause::Stop => self.facts.run.stopped_by_all().is_some() || self.facts.run.jobs.shell_line().is_some(),
-            Cause::Turn => self.facts.run.is_under_way(),
-            Cause::NoTurn => !self.facts.run.is_under_way(),
-            Cause::NothingPending => self.facts.run.pending.is_empty(),
+            Cause::Stop => self.ui.run.stopped_by_all().is_some() || self.ui.run.jobs.shell_line().is_some(),
+            Cause::Turn => self.ui.run.is_under_way(),
+            Cause::NoTurn => !self.ui.run.is_under_way(),
+            Cause::NothingPending => self.ui.run.pending.is_empty(),
         }
     }
 }

@@ -3,19 +3,19 @@
 //! Always holds: a question about an approval stands for one open request of the run, and goes when that goes.
 
 use super::{AnswerChoices, Question, QuestionSubject, Questions};
-use crate::facts::Facts;
+use crate::ui_context::UiContext;
 use steersman_base::id::MessageId;
 use steersman_base::protocol::{self, UndoScope, UndoneFile};
 use steersman_base::summary::count;
 use steersman_base::text::visible_line;
-use steersman_session::fold::{DetailPart, JobState, PendingText, RunState, approval_parts};
+use steersman_session::model::{DetailPart, JobState, PendingText, RunState, approval_parts};
 
 /// Asks about every request that is open, and stops asking about those that are not.
-pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
-    let permissions = &facts.run.permissions;
+pub fn ask_about_requests(questions: &mut Questions, ui: &UiContext) {
+    let permissions = &ui.run.permissions;
     let is_over =
         |subject: &QuestionSubject| matches!(subject, QuestionSubject::Approval(id, _) if !permissions.is_open(*id));
-    questions.retain(facts.now, |subject| !is_over(subject));
+    questions.retain(ui.now, |subject| !is_over(subject));
     for request in &permissions.open {
         let offer = match (&request.subject, &request.session, &request.rule) {
             (protocol::ApprovalSubject::Plain { .. }, _, _) => AnswerChoices::Nothing,
@@ -23,9 +23,9 @@ pub fn ask_about_requests(questions: &mut Questions, facts: &Facts) {
             (protocol::ApprovalSubject::Form { .. }, _, _) => AnswerChoices::Form,
             (protocol::ApprovalSubject::Plan { .. }, _, _) => AnswerChoices::Plan,
             (protocol::ApprovalSubject::MoreCalls { .. }, _, _) => AnswerChoices::MoreCalls,
-            (protocol::ApprovalSubject::Act { .. }, _, Some(_)) => AnswerChoices::Always,
-            (protocol::ApprovalSubject::Act { .. }, Some(_), None) => AnswerChoices::Session,
-            (protocol::ApprovalSubject::Act { .. }, None, None) => AnswerChoices::Words,
+            (protocol::ApprovalSubject::Operation { .. }, _, Some(_)) => AnswerChoices::Always,
+            (protocol::ApprovalSubject::Operation { .. }, Some(_), None) => AnswerChoices::Session,
+            (protocol::ApprovalSubject::Operation { .. }, None, None) => AnswerChoices::Words,
         };
         questions.ask_once(Question {
             agent: request.asker.as_ref().map(|asker| asker.agent.clone()),
@@ -54,12 +54,12 @@ fn with_number(part: DetailPart) -> DetailPart {
 
 /// Asks about every pending text that is held for its age, except the one that is edited, and stops asking about those
 /// that are gone.
-pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, facts: &Facts) {
+pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, ui: &UiContext) {
     let is_asked = |entry: &&PendingText| entry.message.stale && edited != Some(&entry.message.id);
-    let entries: Vec<&PendingText> = facts.run.pending.waiting().filter(is_asked).collect();
-    questions.retain(facts.now, |subject| match subject {
+    let entries: Vec<&PendingText> = ui.run.pending.waiting().filter(is_asked).collect();
+    questions.retain(ui.now, |subject| match subject {
         QuestionSubject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
-        QuestionSubject::Unfinished(ids) => ids.iter().any(|id| facts.run.pending.get(id).is_some()),
+        QuestionSubject::Unfinished(ids) => ids.iter().any(|id| ui.run.pending.get(id).is_some()),
         QuestionSubject::New
         | QuestionSubject::Reset
         | QuestionSubject::Quit
@@ -72,7 +72,7 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, fa
     for entry in entries {
         let subject = QuestionSubject::StillTrue(entry.message.id.clone());
         let detail = vec![DetailPart::Text(entry.message.text.clone())];
-        let title = match facts.from_elsewhere(entry.message.sender.as_ref()) {
+        let title = match ui.from_elsewhere(entry.message.sender.as_ref()) {
             Some(who) => format!("Still to be sent? {} sent it, and it is not delivered yet.", visible_line(who)),
             None => "Still true? Typed a while ago, not sent yet.".to_owned(),
         };
@@ -85,14 +85,14 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, fa
 }
 
 /// Asks before a conversation is given up, or what runs with the program.
-pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubject, facts: &Facts) {
+pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubject, ui: &UiContext) {
     let (title, detail, session) = match subject {
         QuestionSubject::New => (
             "Start a new conversation?",
             "The agent forgets what was said, a running turn is stopped, the screen starts empty.".to_owned(),
             "don't ask again in this session",
         ),
-        QuestionSubject::Quit => ("Quit?", ended_by_quitting(&facts.run), ""),
+        QuestionSubject::Quit => ("Quit?", ended_by_quitting(&ui.run), ""),
         QuestionSubject::Reset
         | QuestionSubject::StillTrue(_)
         | QuestionSubject::Unfinished(_)
@@ -129,8 +129,8 @@ fn ended_by_quitting(run: &RunState) -> String {
 }
 
 /// Asks what becomes of a text that was typed behind `#`: it shows what would be written, and where.
-pub fn ask_about_rule(questions: &mut Questions, text: &str, facts: &Facts) {
-    let place = visible_line(&facts.place);
+pub fn ask_about_rule(questions: &mut Questions, text: &str, ui: &UiContext) {
+    let place = visible_line(&ui.place);
     let detail = vec![
         DetailPart::Text("A rule holds from now on in this session.".to_owned()),
         DetailPart::Text(format!(
@@ -158,7 +158,7 @@ pub fn ask_about_job(questions: &mut Questions, job: &JobState) {
 }
 
 /// Asks whether files that tools changed are to be as before. The list is looked at anew each time.
-pub fn ask_about_undo(questions: &mut Questions, scope: UndoScope, changes: &[UndoneFile], facts: &Facts) {
+pub fn ask_about_undo(questions: &mut Questions, scope: UndoScope, changes: &[UndoneFile], ui: &UiContext) {
     let (title, since) = match &scope {
         UndoScope::LastTurn => ("Take back what the last turn changed?".to_owned(), "the turn".to_owned()),
         UndoScope::Turn(turn) => (format!("Take back what turn {turn} changed?"), format!("turn {turn}")),
@@ -168,7 +168,7 @@ pub fn ask_about_undo(questions: &mut Questions, scope: UndoScope, changes: &[Un
     };
     let mut detail = undo_parts(changes, &since);
     detail.push(DetailPart::Note("The model is told with your next message.".to_owned()));
-    questions.retain(facts.now, |subject| !matches!(subject, QuestionSubject::Undo(_)));
+    questions.retain(ui.now, |subject| !matches!(subject, QuestionSubject::Undo(_)));
     questions.ask_once(Question::new(QuestionSubject::Undo(scope), title, detail));
 }
 

@@ -6,7 +6,7 @@
 //! - what is asked, and what the keys do: `ask.rs`, `update.rs`; tests: `approval_popups/mod.rs`,
 //!   `approval_popups/composer.rs`, `tests/pty/approvals.rs`, `undo.rs`
 //! - how a question is drawn: `view.rs`, `src/tui/widgets/exact.rs`; what it asks in words:
-//!   `src/session/fold/approval_words.rs`; tests: `approval_popups/mod.rs`,
+//!   `src/session/model/approval_text.rs`; tests: `approval_popups/mod.rs`,
 //!   `approval_popups/display.rs`, `untrusted.rs`
 
 mod ask;

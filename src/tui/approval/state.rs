@@ -15,7 +15,7 @@ use crate::switch::Switch;
 use steersman_base::id::{AgentId, JobId, MessageId};
 use steersman_base::limits;
 use steersman_base::protocol::{ApprovalId, Request, UndoScope};
-use steersman_session::fold::DetailPart;
+use steersman_session::model::DetailPart;
 
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,12 +5,14 @@ use super::{AnswerChoices, QuestionSubject, Questions, Unarmed};
 use crate::approval::Question;
 use crate::commands::Verb;
 use crate::effect::{Effect, Outcome, PaneEffect, QuestionText};
-use crate::facts::Facts;
 use crate::keymap::{Action, Answer, Chord, Context, Edit};
 use crate::pending;
 use crate::state::{Cause, Medium, QuestionId};
+use crate::ui_context::UiContext;
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{self, ApprovalId, FormField, QueueAct, Request, RuleRequest, UndoneFile, read_form};
+use steersman_base::protocol::{
+    self, ApprovalId, FormField, QueueOperation, Request, RuleRequest, UndoneFile, read_form,
+};
 use steersman_base::summary::count;
 use steersman_base::target::name_of;
 use steersman_base::text::is_blank;
@@ -27,7 +29,7 @@ pub enum MessageUse {
 }
 
 /// Gives an answer to the shown question; ignored when no question is open.
-pub fn answer(questions: &mut Questions, answer: Answer, message: MessageUse, facts: &Facts) -> Outcome {
+pub fn answer(questions: &mut Questions, answer: Answer, message: MessageUse, ui: &UiContext) -> Outcome {
     if let MessageUse::Writes(what) = message {
         let sends = match what {
             QuestionText::No => "sends your words as a no",
@@ -36,25 +38,25 @@ pub fn answer(questions: &mut Questions, answer: Answer, message: MessageUse, fa
         let words = format!("first Enter, which {sends}, or Esc, which goes back to the question");
         return say_while(Some(Cause::NoDraft), words);
     }
-    match questions.unarmed(facts.now) {
+    match questions.unarmed(ui.now) {
         Some(Unarmed::Nothing) => Outcome::Ignored,
         Some(unarmed) => not_answered(questions, unarmed),
-        None => give(questions, answer, facts),
+        None => give(questions, answer, ui),
     }
 }
 
 /// Carries out a key that selects an answer or gives the selected one; ignored when it is for something else.
-pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, facts: &Facts) -> Outcome {
+pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, ui: &UiContext) -> Outcome {
     if message != MessageUse::Free || !questions.is_shown() {
         return Outcome::Ignored;
     }
     if let Some(c) = chord.typed() {
-        let selects = !questions.is_digit_typed() && questions.select_digit(c, facts.now);
+        let selects = !questions.is_digit_typed() && questions.select_digit(c, ui.now);
         return if selects { Outcome::DONE } else { Outcome::Ignored };
     }
-    let moves = match facts.keymap.lookup(Context::Composer, chord) {
+    let moves = match ui.keymap.lookup(Context::Composer, chord) {
         Some(Action::Edit(edit @ (Edit::Up | Edit::Down))) => {
-            if !questions.select_next(edit == Edit::Down, facts.now) {
+            if !questions.select_next(edit == Edit::Down, ui.now) {
                 return not_answered(questions, Unarmed::Typing);
             }
             true
@@ -66,7 +68,7 @@ pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, fact
                 let words = format!("answer the question: {numbers}, then Enter");
                 return say_while(about(questions, Cause::Unselected), words);
             };
-            return give(questions, selected, facts);
+            return give(questions, selected, ui);
         }
         _ => false,
     };
@@ -102,7 +104,7 @@ pub fn not_answered(questions: &Questions, unarmed: Unarmed) -> Outcome {
     say_while(about(questions, Cause::Question), why)
 }
 
-pub fn give(questions: &mut Questions, answer: Answer, facts: &Facts) -> Outcome {
+pub fn give(questions: &mut Questions, answer: Answer, ui: &UiContext) -> Outcome {
     let Some(subject) = questions.current().map(|question| &question.subject).filter(|subject| subject.takes(answer))
     else {
         let words = format!("{} is not an answer to this question", answer.key());
@@ -125,29 +127,29 @@ pub fn give(questions: &mut Questions, answer: Answer, facts: &Facts) -> Outcome
     }
     // In lines there is no text to begin with: a yes sends what the form holds at first.
     if let (QuestionSubject::Approval(id, AnswerChoices::Form), Answer::Once, Medium::Screen) =
-        (subject, answer, facts.medium)
+        (subject, answer, ui.medium)
     {
         let wanted = PaneEffect::WriteAnswer(*id, QuestionText::Form);
         questions.unselect_answer();
         return Outcome::one(wanted);
     }
-    let asked = questions.take(facts.now);
-    Outcome::Consumed(asked.map(|asked| carry_out(questions, asked, answer, facts)).unwrap_or_default())
+    let asked = questions.take(ui.now);
+    Outcome::Consumed(asked.map(|asked| carry_out(questions, asked, answer, ui)).unwrap_or_default())
 }
 
-pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, facts: &Facts) -> Vec<PaneEffect> {
+pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, ui: &UiContext) -> Vec<PaneEffect> {
     let Question { agent, subject, .. } = asked;
     let agent = agent.unwrap_or_else(AgentId::main);
     match (subject, answer) {
         (QuestionSubject::StillTrue(id), Answer::Once) => {
-            vec![Request::Queue { agent, id, act: QueueAct::Confirm }.into()]
+            vec![Request::Queue { agent, id, operation: QueueOperation::Confirm }.into()]
         }
         (QuestionSubject::StillTrue(_), Answer::Session | Answer::Always | Answer::Everywhere) => {
             vec![Request::NeverAskIfTrue.into()]
         }
         (QuestionSubject::StillTrue(id), Answer::Words) => vec![PaneEffect::EditEntry(agent, id)],
         (QuestionSubject::StillTrue(id), Answer::No) => {
-            pending::delete(&facts.run.pending, &id).into_iter().map(PaneEffect::from).collect()
+            pending::delete(&ui.run.pending, &id).into_iter().map(PaneEffect::from).collect()
         }
         (QuestionSubject::StillTrue(id), Answer::Leave) => {
             questions.leave(QuestionSubject::StillTrue(id));
@@ -155,7 +157,7 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, fac
             vec![PaneEffect::Say(sentence)]
         }
         (QuestionSubject::Approval(id, _), answer) => vec![Request::Answer { id, answer: answer_of(answer) }.into()],
-        (QuestionSubject::Unfinished(ids), answer) => unfinished(ids, answer, facts),
+        (QuestionSubject::Unfinished(ids), answer) => unfinished(ids, answer, ui),
         (QuestionSubject::Rule(text), answer) => rule(&text, answer),
         (
             QuestionSubject::New
@@ -197,18 +199,18 @@ fn rule(text: &str, answer: Answer) -> Vec<PaneEffect> {
 }
 
 /// Returns what is done with texts that an earlier process left.
-fn unfinished(ids: Vec<MessageId>, answer: Answer, facts: &Facts) -> Vec<PaneEffect> {
-    let waits = |id: &MessageId| facts.run.pending.get(id).is_some();
+fn unfinished(ids: Vec<MessageId>, answer: Answer, ui: &UiContext) -> Vec<PaneEffect> {
+    let waits = |id: &MessageId| ui.run.pending.get(id).is_some();
     let ids: Vec<MessageId> = ids.into_iter().filter(waits).collect();
     match (answer, ids.as_slice()) {
         (Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere, _) => {
-            let confirm = |id| Request::Queue { agent: AgentId::main(), id, act: QueueAct::Confirm };
+            let confirm = |id| Request::Queue { agent: AgentId::main(), id, operation: QueueOperation::Confirm };
             ids.into_iter().map(|id| confirm(id).into()).collect()
         }
         (Answer::Words, [id]) => vec![PaneEffect::EditEntry(AgentId::main(), id.clone())],
         (Answer::Words, _) => vec![PaneEffect::Run(Verb::Pending, String::new())],
         (Answer::No, _) => {
-            ids.iter().filter_map(|id| pending::delete(&facts.run.pending, id)).map(PaneEffect::from).collect()
+            ids.iter().filter_map(|id| pending::delete(&ui.run.pending, id)).map(PaneEffect::from).collect()
         }
         (Answer::Leave, _) => vec![PaneEffect::Say("nothing is sent: the texts stay in the list, held".to_owned())],
     }
@@ -225,23 +227,23 @@ fn answer_of(answer: Answer) -> protocol::Answer {
 }
 
 /// Answers a request with a no and these words, or says that they are missing.
-pub fn no_with_words(questions: &mut Questions, id: ApprovalId, words: String, facts: &Facts) -> Outcome {
+pub fn no_with_words(questions: &mut Questions, id: ApprovalId, words: String, ui: &UiContext) -> Outcome {
     if is_blank(&words) {
         let sentence = "write what the model is to be told; Esc goes back to the question";
         return say_while(Some(Cause::Message(words)), sentence);
     }
-    questions.take(facts.now);
+    questions.take(ui.now);
     Outcome::request(Request::Answer { id, answer: protocol::Answer::No(Some(words)) })
 }
 
 /// Answers a form with these words, or says what is wrong with them.
-pub fn fill_form(questions: &mut Questions, id: ApprovalId, words: &str, facts: &Facts) -> Outcome {
-    let Some(fields) = form_fields(id, facts) else {
+pub fn fill_form(questions: &mut Questions, id: ApprovalId, words: &str, ui: &UiContext) -> Outcome {
+    let Some(fields) = form_fields(id, ui) else {
         return say_while(None, "nothing was sent: the question is gone");
     };
     match read_form(fields, words) {
         Ok(values) => {
-            questions.take(facts.now);
+            questions.take(ui.now);
             Outcome::request(Request::Answer { id, answer: protocol::Answer::Filled(values) })
         }
         Err(sentence) => {
@@ -251,8 +253,8 @@ pub fn fill_form(questions: &mut Questions, id: ApprovalId, words: &str, facts: 
 }
 
 /// Returns the fields of the form that a request asks for, while it is open.
-pub fn form_fields(id: ApprovalId, facts: &Facts) -> Option<&[FormField]> {
-    let subject = facts.run.permissions.open.iter().find(|open| open.id == id).map(|open| &open.subject);
+pub fn form_fields(id: ApprovalId, ui: &UiContext) -> Option<&[FormField]> {
+    let subject = ui.run.permissions.open.iter().find(|open| open.id == id).map(|open| &open.subject);
     if let Some(protocol::ApprovalSubject::Form { fields, .. }) = subject { Some(fields) } else { None }
 }
 

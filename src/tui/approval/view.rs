@@ -13,10 +13,10 @@ use ratatui::widgets::{Block, Padding, Widget};
 
 use super::{MessageUse, Question, Questions, ShownQuestion};
 use crate::effect::QuestionText;
-use crate::facts::Facts;
 use crate::keymap::{Answer, Context};
 use crate::state::{QuestionId, Region, Regions};
 use crate::theme::Theme;
+use crate::ui_context::UiContext;
 use crate::widgets::exact;
 use crate::widgets::fit::{below, columns, one_line, put, put_right, row};
 use crate::widgets::wrap::{Break, Line, wrapped};
@@ -48,7 +48,7 @@ pub struct QuestionView<'a> {
     pub message: MessageUse,
     /// Where keys have their meaning.
     pub context: Context,
-    pub facts: &'a Facts,
+    pub ui: &'a UiContext,
 }
 
 /// Lays the question out that is asked now, above the message; `None` when there is none, or it has no room with a part
@@ -109,7 +109,7 @@ impl Keys {
     fn of(view: &QuestionView<'_>) -> Self {
         if let MessageUse::Writes(what) = view.message {
             Self::Written(what)
-        } else if !view.questions.armed(view.facts.now) {
+        } else if !view.questions.armed(view.ui.now) {
             Self::Wait
         } else if view.questions.is_read() {
             if view.message == MessageUse::Other { Self::CountBesideDraft } else { Self::Count }
@@ -154,7 +154,7 @@ impl<'a> QuestionLayout<'a> {
         form: Form,
         answers_form: Answers,
     ) -> Option<Self> {
-        let theme = &view.facts.theme;
+        let theme = &view.ui.theme;
         let (inner, around) = match form {
             Form::Framed => (room.width.saturating_sub(4), 2),
             Form::Bare => (room.width, 1),
@@ -196,7 +196,7 @@ impl<'a> QuestionLayout<'a> {
     /// Draws it; returns what is shown of it.
     pub fn draw(&self, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> ShownQuestion {
         regions.add(area, Region::Question);
-        let theme = &self.view.facts.theme;
+        let theme = &self.view.ui.theme;
         let inner = self.draw_frame(area, buffer);
         let shown = self.detail.iter().skip(self.top).take(self.shown.into());
         for (line, y) in self.title.iter().chain(shown).chain(&self.answers).zip(inner.y..) {
@@ -217,7 +217,7 @@ impl<'a> QuestionLayout<'a> {
     /// Draws who asks, which of how many it is, and whether a key counts; returns what is left for the question.
     fn draw_frame(&self, area: Rect, buffer: &mut Buffer) -> Rect {
         let view = &self.view;
-        let theme = &view.facts.theme;
+        let theme = &view.ui.theme;
         let name = self.question.agent.as_ref().map_or_else(|| "Steersman".to_owned(), name_of);
         let agent = one_line(&name);
         let head = match view.questions.len() {
@@ -246,7 +246,7 @@ impl<'a> QuestionLayout<'a> {
         let more = if self.below > 0 || self.top > 0 { 24 } else { 0 };
         let last = row(area, area.height.saturating_sub(1));
         let last = Rect { x: last.x + 2, width: last.width.saturating_sub(4), ..last };
-        let states = states.iter().map(|state| view.facts.spell(view.context, state));
+        let states = states.iter().map(|state| view.ui.spell(view.context, state));
         if let Some(state) = states.into_iter().find(|state| columns(state) + more <= last.width) {
             put(buffer, last, &state, style);
         }
@@ -263,8 +263,8 @@ fn text_lines(text: &str, width: u16, style: Style) -> Vec<Line> {
 }
 
 fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: u16, form: Answers) -> Vec<Line> {
-    let theme = &view.facts.theme;
-    let spell = |words| view.facts.spell(view.context, words);
+    let theme = &view.ui.theme;
+    let spell = |words| view.ui.spell(view.context, words);
     if let Keys::Written(what) = keys {
         let words = match what {
             QuestionText::No => {

@@ -23,7 +23,7 @@ pub enum Draft<'a> {
     /// A command with what stands behind it, without blanks around it.
     Command(Command, &'a str),
     /// A command that cannot be carried out with what stands behind it, which is this.
-    Misfit(Command, &'a str),
+    InvalidArguments(Command, &'a str),
 }
 
 pub fn read(text: &str) -> Draft<'_> {
@@ -57,7 +57,7 @@ fn read_by<'a>(text: &'a str, tables: &[&[Command]]) -> Draft<'a> {
                 Text => !argument.is_empty(),
                 Any => true,
             };
-            if fits { Draft::Command(*command, argument) } else { Draft::Misfit(*command, argument) }
+            if fits { Draft::Command(*command, argument) } else { Draft::InvalidArguments(*command, argument) }
         }
         _ if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-') => {
             Draft::NoCommand { word: text.get(..=name.len()).unwrap_or(text) }

@@ -394,7 +394,7 @@ pub fn is_command(name: &str) -> bool {
 
 impl Command {
     /// Says why it cannot be carried out with this behind it.
-    pub fn misfit(&self, argument: &str) -> String {
+    pub fn invalid_arguments(&self, argument: &str) -> String {
         let name = self.name;
         let argument = visible_line(argument);
         let called = |what: &str| format!("no {what} is called \"{argument}\"; //{name} sends it as text");

@@ -5,7 +5,7 @@ use super::*;
 fn verb(text: &str) -> Option<(Verb, &str)> {
     match read(text) {
         Draft::Command(command, argument) => Some((command.verb, argument)),
-        Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } | Draft::Misfit(..) => None,
+        Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } | Draft::InvalidArguments(..) => None,
     }
 }
 
@@ -37,9 +37,9 @@ fn two_slashes_before_a_word_send_one_and_a_comment_stays_as_it_is() {
 
 #[test]
 fn a_sentence_that_begins_with_a_command_is_not_carried_out() {
-    assert!(matches!(read("/reset the counter in main.rs"), Draft::Misfit(..)));
-    assert!(matches!(read("/model a b"), Draft::Misfit(..)));
-    assert!(matches!(read("/now"), Draft::Misfit(..)));
+    assert!(matches!(read("/reset the counter in main.rs"), Draft::InvalidArguments(..)));
+    assert!(matches!(read("/model a b"), Draft::InvalidArguments(..)));
+    assert!(matches!(read("/now"), Draft::InvalidArguments(..)));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The ledger as a document; comma-separated values as in RFC 4180, which no spreadsheet takes for formulas.
 
 use super::markdown::cell;
-use steersman_session::fold::{Receipt, ledger_row};
+use steersman_session::model::{Receipt, ledger_row};
 
 /// Writes the ledger as CSV: a head, then a row for each text; times in UTC, waits in seconds, costs in US dollars.
 pub fn ledger_csv(receipts: &[Receipt]) -> String {

@@ -10,7 +10,7 @@ use crate::commands::{ALIASES, Alias, COMMANDS, Command, OTHER_NAMES};
 use crate::keymap::{Context, Keymap};
 use steersman_base::manual::{MANUAL, ManualMatch, ManualPage, has_meaning, manual_page};
 use steersman_base::text::clip;
-use steersman_session::fold::agents::AgentStatus;
+use steersman_session::model::agents::AgentStatus;
 
 /// Characters of a line of the manual that are shown of it.
 const EXCERPT: usize = 90;

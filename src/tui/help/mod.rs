@@ -1,6 +1,6 @@
 //! Help: the commands, the keys and the pages of the manual, over everything else on the screen.
 //!
-//! A pane in its own folder: its state, its keys and its drawing stand here, and take facts besides their own state, never
+//! A pane in its own folder: its state, its keys and its drawing stand here, and take the context besides their own state, never
 //! the whole `App`. It is an overlay (`src/tui/overlay`).
 //!
 //! # Where things are

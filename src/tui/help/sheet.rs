@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::effect::Outcome;
-use crate::facts::Facts;
 use crate::keymap::{Action, Context, Keymap};
 use crate::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::state::Regions;
+use crate::ui_context::UiContext;
 use crate::widgets::fit::{put, row};
 
 /// Columns of a key with its words.
@@ -55,15 +55,15 @@ impl Overlay for CheatSheet {
         &["Esc: closes the keys", "Esc: closes"]
     }
 
-    fn titles(&self, _: &Facts) -> Vec<String> {
+    fn titles(&self, _: &UiContext) -> Vec<String> {
         vec![" The most used keys ".to_owned(), " Keys ".to_owned()]
     }
 
-    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+    fn hints(&self, _: &UiContext) -> &'static [&'static str] {
         &[" any key closes this · ? types a question mark · F1 shows all keys ", " any key closes · ? types ? ", " ? "]
     }
 
-    fn count(&self, _: &Facts) -> usize {
+    fn count(&self, _: &UiContext) -> usize {
         0
     }
 
@@ -71,16 +71,16 @@ impl Overlay for CheatSheet {
         &mut self.position
     }
 
-    fn selected(&self, _: &Facts) -> usize {
+    fn selected(&self, _: &UiContext) -> usize {
         0
     }
 
-    fn act(&mut self, _: Action, _: &Facts) -> Outcome {
+    fn act(&mut self, _: Action, _: &UiContext) -> Outcome {
         Outcome::Ignored
     }
 
-    fn draw_inside(&self, facts: &Facts, inner: Rect, _: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        let entries = Self::entries(&facts.keymap);
+    fn draw_inside(&self, ui: &UiContext, inner: Rect, _: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let entries = Self::entries(&ui.keymap);
         let columns = (inner.width / COLUMN).max(1);
         let height = entries.len().div_ceil(columns.into()).max(1);
         let width = inner.width / columns;
@@ -90,10 +90,10 @@ impl Overlay for CheatSheet {
         {
             let (column, line): (u16, u16) = number;
             let place = row(Rect { x: inner.x + column * width, width, ..inner }, line);
-            put(buffer, place, key, facts.theme.accent);
+            put(buffer, place, key, ui.theme.accent);
             let indent = KEY.min(place.width);
             let beside = Rect { x: place.x + indent, width: (place.width - indent).saturating_sub(1), ..place };
-            put(buffer, beside, words, facts.theme.text);
+            put(buffer, beside, words, ui.theme.text);
         }
         OverlayDrawn::default()
     }

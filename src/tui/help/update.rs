@@ -8,10 +8,10 @@ use ratatui::layout::Rect;
 use super::list::{self, Entry, Section};
 use super::{Help, Leader, view};
 use crate::effect::Outcome;
-use crate::facts::Facts;
 use crate::keymap::{Action, Context, Travel, WriteKey};
 use crate::overlay::{ListPosition, Overlay, OverlayDrawn, OverlayPosition};
 use crate::state::{Presses, Regions};
+use crate::ui_context::UiContext;
 
 impl Overlay for Help {
     fn context(&self) -> Context {
@@ -26,7 +26,7 @@ impl Overlay for Help {
         if self.is_on_page() { &["Esc: back to the list", "Esc: back"] } else { &["Esc: closes help"] }
     }
 
-    fn titles(&self, _: &Facts) -> Vec<String> {
+    fn titles(&self, _: &UiContext) -> Vec<String> {
         let title = match &self.page {
             Some(open) => format!(" Help: {} ", open.page.title()),
             None => " Help: type to filter ".to_owned(),
@@ -34,7 +34,7 @@ impl Overlay for Help {
         vec![title, " Help ".to_owned()]
     }
 
-    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+    fn hints(&self, _: &UiContext) -> &'static [&'static str] {
         match (&self.page, self.filter.text()) {
             (Some(_), _) => &[
                 " Up/Down and PageUp/PageDown scroll · Home/End · Backspace or Esc: back to the list ",
@@ -55,20 +55,20 @@ impl Overlay for Help {
         }
     }
 
-    fn count(&self, facts: &Facts) -> usize {
-        entries(self, facts).len()
+    fn count(&self, ui: &UiContext) -> usize {
+        entries(self, ui).len()
     }
 
     fn position(&mut self) -> &mut ListPosition {
         &mut self.list
     }
 
-    fn selected(&self, _: &Facts) -> usize {
+    fn selected(&self, _: &UiContext) -> usize {
         self.list.selected
     }
 
-    fn select(&mut self, row: usize, facts: &Facts) {
-        self.list.selected = row.min(self.count(facts).saturating_sub(1));
+    fn select(&mut self, row: usize, ui: &UiContext) {
+        self.list.selected = row.min(self.count(ui).saturating_sub(1));
         self.leader = Leader::Selected;
     }
 
@@ -76,25 +76,25 @@ impl Overlay for Help {
         self.page.take().is_some()
     }
 
-    fn travel(&mut self, travel: Travel, facts: &Facts) {
+    fn travel(&mut self, travel: Travel, ui: &UiContext) {
         if let Some(page) = &mut self.page {
             // The frame knows where the end is.
-            page.top = travel.from(page.top, facts.half_page());
+            page.top = travel.from(page.top, ui.half_page());
             return;
         }
-        let lines = isize::try_from(facts.half_page()).unwrap_or(1);
+        let lines = isize::try_from(ui.half_page()).unwrap_or(1);
         match travel {
-            Travel::PageUp => self.wheel(-lines, facts),
-            Travel::PageDown => self.wheel(lines, facts),
+            Travel::PageUp => self.wheel(-lines, ui),
+            Travel::PageDown => self.wheel(lines, ui),
             Travel::Previous | Travel::Next | Travel::First | Travel::Last => {
-                self.select(travel.from(self.list.selected, 1), facts);
+                self.select(travel.from(self.list.selected, 1), ui);
             }
         }
     }
 
-    fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+    fn act(&mut self, action: Action, ui: &UiContext) -> Outcome {
         match action {
-            Action::Jump => open_entry(self, self.list.selected, facts),
+            Action::Jump => open_entry(self, self.list.selected, ui),
             Action::Write(WriteKey::RubOut) if self.is_on_page() => self.page = None,
             Action::Write(key) if !self.is_on_page() => self.delete(key),
             // On a page there is nothing to write in.
@@ -111,14 +111,14 @@ impl Overlay for Help {
         Outcome::DONE
     }
 
-    fn press(&mut self, row: usize, presses: Presses, facts: &Facts) {
+    fn press(&mut self, row: usize, presses: Presses, ui: &UiContext) {
         match presses {
-            Presses::One | Presses::Three => self.select(row, facts),
-            Presses::Two => open_entry(self, row, facts),
+            Presses::One | Presses::Three => self.select(row, ui),
+            Presses::Two => open_entry(self, row, ui),
         }
     }
 
-    fn wheel(&mut self, lines: isize, _: &Facts) {
+    fn wheel(&mut self, lines: isize, _: &UiContext) {
         if let Some(page) = &mut self.page {
             page.top = page.top.saturating_add_signed(lines);
         } else {
@@ -127,8 +127,8 @@ impl Overlay for Help {
         }
     }
 
-    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        view::draw(self, facts, inner, regions, buffer)
+    fn draw_inside(&self, ui: &UiContext, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        view::draw(self, ui, inner, regions, buffer)
     }
 
     fn drawn(&mut self, position: OverlayPosition) {
@@ -142,13 +142,13 @@ impl Overlay for Help {
 }
 
 /// Opens the page that an entry of the list leads to; on a page nothing.
-fn open_entry(help: &mut Help, entry: usize, facts: &Facts) {
-    let entries = if help.is_on_page() { Vec::new() } else { entries(help, facts) };
+fn open_entry(help: &mut Help, entry: usize, ui: &UiContext) {
+    let entries = if help.is_on_page() { Vec::new() } else { entries(help, ui) };
     if let Some((page, line)) = entries.get(entry).and_then(|entry| entry.target.resolve()) {
         help.open(page, line);
     }
 }
 
-fn entries(help: &Help, facts: &Facts) -> Vec<Entry> {
-    list::sections(help, &facts.keymap).into_iter().flat_map(|Section { entries, .. }| entries).collect()
+fn entries(help: &Help, ui: &UiContext) -> Vec<Entry> {
+    list::sections(help, &ui.keymap).into_iter().flat_map(|Section { entries, .. }| entries).collect()
 }

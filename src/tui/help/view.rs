@@ -8,11 +8,11 @@ use ratatui::layout::Rect;
 
 use super::list::{self, Entry, Section};
 use super::{Help, Leader, OpenPage};
-use crate::facts::Facts;
 use crate::overlay::list::draw_empty;
 use crate::overlay::{ListPosition, OverlayDrawn, OverlayPosition};
 use crate::state::{Region, Regions};
 use crate::theme::Theme;
+use crate::ui_context::UiContext;
 use crate::widgets::fit::{columns, put, row, select};
 use crate::widgets::markdown::{Begin, render};
 use crate::widgets::wrap::{Line as Row, draw_text, width};
@@ -37,14 +37,14 @@ struct Line {
 }
 
 /// Draws what stands in the frame of help.
-pub fn draw(help: &Help, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-    let theme = &facts.theme;
+pub fn draw(help: &Help, ui: &UiContext, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+    let theme = &ui.theme;
     if let Some(open) = &help.page {
         let position = OverlayPosition::Page(draw_page(open, &help.words(), theme, inner, buffer));
         return OverlayDrawn { cursor: None, position };
     }
     let (cursor, below) = help.filter.draw(inner, theme, buffer);
-    OverlayDrawn { cursor: Some(cursor), ..draw_list(help, facts, below, regions, buffer) }
+    OverlayDrawn { cursor: Some(cursor), ..draw_list(help, ui, below, regions, buffer) }
 }
 
 /// Draws a page from its place; returns the first row that is shown.
@@ -90,9 +90,9 @@ fn mark(text: &str, words: &[String], area: Rect, theme: &Theme, buffer: &mut Bu
     }
 }
 
-fn draw_list(help: &Help, facts: &Facts, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-    let theme = &facts.theme;
-    let (lines, spans) = lines(list::sections(help, &facts.keymap), area.width);
+fn draw_list(help: &Help, ui: &UiContext, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+    let theme = &ui.theme;
+    let (lines, spans) = lines(list::sections(help, &ui.keymap), area.width);
     if lines.is_empty() {
         let nearest = nearest_topic(help.filter.text().trim());
         let nearest = format!("The nearest topic is {nearest}.");

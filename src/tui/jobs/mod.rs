@@ -4,7 +4,7 @@
 //! # Where things are
 //!
 //! - the list and its keys: `mod.rs`; the command, what came of requests: `update.rs`; tests: `jobs_pane.rs`
-//! - what happens to jobs: `src/session/fold/jobs.rs`, `src/tools/jobs/mod.rs`; tests: `tests/pty/jobs.rs`
+//! - what happens to jobs: `src/session/model/jobs.rs`, `src/tools/jobs/mod.rs`; tests: `tests/pty/jobs.rs`
 
 mod update;
 
@@ -13,14 +13,14 @@ use ratatui::layout::Rect;
 
 use crate::commands::Takes;
 use crate::effect::{Outcome, PaneEffect};
-use crate::facts::Facts;
 use crate::keymap::table::{TableRow, also, key, row};
 use crate::keymap::{Action, Context, Travel};
-use crate::overlay::list::{ListRows, draw_empty, list_and_text, put_facts};
+use crate::overlay::list::{ListRows, draw_empty, list_and_text, put_details};
 use crate::overlay::registry::{PaneEntry, PaneId, PaneKey};
 use crate::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::state::Regions;
 use crate::theme::Theme;
+use crate::ui_context::UiContext;
 use crate::widgets::fit::{one_line, put};
 use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
 use steersman_base::event::JobOwner;
@@ -28,7 +28,7 @@ use steersman_base::id::JobId;
 use steersman_base::summary::{count, seconds};
 use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
-use steersman_session::fold::JobState;
+use steersman_session::model::JobState;
 
 pub use update::{line_started, sent_to_background, stopped, to_background};
 
@@ -91,8 +91,8 @@ impl JobsPane {
     }
 
     /// Returns the rows, the newest first.
-    fn rows(facts: &Facts) -> Vec<&JobState> {
-        facts.run.jobs.all().rev().collect()
+    fn rows(ui: &UiContext) -> Vec<&JobState> {
+        ui.run.jobs.all().rev().collect()
     }
 
     fn scroll(&mut self, travel: Travel, page: usize) {
@@ -120,22 +120,22 @@ impl Overlay for JobsPane {
         }
     }
 
-    fn titles(&self, facts: &Facts) -> Vec<String> {
-        let rows = Self::rows(facts);
-        match (self.shows, rows.get(self.selected(facts))) {
+    fn titles(&self, ui: &UiContext) -> Vec<String> {
+        let rows = Self::rows(ui);
+        match (self.shows, rows.get(self.selected(ui))) {
             (JobsView::Output, Some(job)) => {
                 vec![format!(" {}: {} ", job.id, visible_line(&job.command)), format!(" {} ", job.id)]
             }
             (JobsView::List | JobsView::Output, _) => {
-                let running = facts.run.jobs.running();
+                let running = ui.run.jobs.running();
                 vec![format!(" {}, {running} running ", count(rows.len(), "background command")), " Jobs ".to_owned()]
             }
         }
     }
 
-    fn hints(&self, facts: &Facts) -> &'static [&'static str] {
-        let rows = Self::rows(facts);
-        let is_running = rows.get(self.selected(facts)).map(|job| job.end.is_none());
+    fn hints(&self, ui: &UiContext) -> &'static [&'static str] {
+        let rows = Self::rows(ui);
+        let is_running = rows.get(self.selected(ui)).map(|job| job.end.is_none());
         match (self.shows, is_running) {
             (JobsView::List, None) => &[" Esc closes "],
             (JobsView::List, Some(false)) => {
@@ -159,21 +159,21 @@ impl Overlay for JobsPane {
         }
     }
 
-    fn count(&self, facts: &Facts) -> usize {
-        facts.run.jobs.all().count()
+    fn count(&self, ui: &UiContext) -> usize {
+        ui.run.jobs.all().count()
     }
 
     fn position(&mut self) -> &mut ListPosition {
         &mut self.position
     }
 
-    fn selected(&self, facts: &Facts) -> usize {
-        let place = self.job.as_ref().and_then(|id| Self::rows(facts).iter().position(|job| job.id == *id));
+    fn selected(&self, ui: &UiContext) -> usize {
+        let place = self.job.as_ref().and_then(|id| Self::rows(ui).iter().position(|job| job.id == *id));
         place.unwrap_or(0)
     }
 
-    fn select(&mut self, row: usize, facts: &Facts) {
-        let rows = Self::rows(facts);
+    fn select(&mut self, row: usize, ui: &UiContext) {
+        let rows = Self::rows(ui);
         self.job = rows.get(row.min(rows.len().saturating_sub(1))).map(|job| job.id.clone());
         self.position.top = 0;
     }
@@ -182,18 +182,18 @@ impl Overlay for JobsPane {
         std::mem::take(&mut self.shows) == JobsView::Output
     }
 
-    fn travel(&mut self, travel: Travel, facts: &Facts) {
+    fn travel(&mut self, travel: Travel, ui: &UiContext) {
         if self.shows == JobsView::Output || matches!(travel, Travel::PageUp | Travel::PageDown) {
-            self.scroll(travel, facts.half_page());
+            self.scroll(travel, ui.half_page());
         } else {
-            self.select(travel.from(self.selected(facts), 1), facts);
+            self.select(travel.from(self.selected(ui), 1), ui);
         }
     }
 
-    fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+    fn act(&mut self, action: Action, ui: &UiContext) -> Outcome {
         let Action::InPane(key) = action else { return Outcome::Ignored };
-        let rows = Self::rows(facts);
-        let Some(job) = rows.get(self.selected(facts)) else {
+        let rows = Self::rows(ui);
+        let Some(job) = rows.get(self.selected(ui)) else {
             return Outcome::say("there are no background commands");
         };
         match key {
@@ -212,13 +212,13 @@ impl Overlay for JobsPane {
         }
     }
 
-    fn wheel(&mut self, lines: isize, _: &Facts) {
+    fn wheel(&mut self, lines: isize, _: &UiContext) {
         self.position.top = self.position.top.saturating_add_signed(lines.saturating_neg());
     }
 
-    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        let theme = &facts.theme;
-        let (rows, selected) = (Self::rows(facts), self.selected(facts));
+    fn draw_inside(&self, ui: &UiContext, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &ui.theme;
+        let (rows, selected) = (Self::rows(ui), self.selected(ui));
         let Some(job) = rows.get(selected) else {
             let words = ["There are no background commands.", "!COMMAND in the message runs one of your own."];
             return draw_empty(&words, inner, theme, buffer);
@@ -228,7 +228,7 @@ impl Overlay for JobsPane {
             JobsView::List => {
                 let (area, below) = list_and_text(inner, rows.len(), theme, buffer);
                 let list = ListRows { area, rows: &rows, selected, top: 0, height: 1 };
-                list.draw(theme, regions, buffer, |job, room, buffer| draw_row(job, facts, room, buffer));
+                list.draw(theme, regions, buffer, |job, room, buffer| draw_row(job, ui, room, buffer));
                 below
             }
         };
@@ -242,8 +242,8 @@ impl Overlay for JobsPane {
 
 /// Draws a row: the id and the command, then whose it is, how it stands and for how long, as far as there is room; in the
 /// room that is left the last line of its output.
-fn draw_row(job: &JobState, facts: &Facts, room: Rect, buffer: &mut Buffer) {
-    let theme = &facts.theme;
+fn draw_row(job: &JobState, ui: &UiContext, room: Rect, buffer: &mut Buffer) {
+    let theme = &ui.theme;
     let whose = match job.owner {
         JobOwner::Agent => name_of(&job.agent),
         JobOwner::User => "yours".to_owned(),
@@ -253,8 +253,8 @@ fn draw_row(job: &JobState, facts: &Facts, room: Rect, buffer: &mut Buffer) {
         Some(_) => theme.dim,
         None => theme.tool,
     };
-    let state = [job.words(), seconds(job.elapsed_ms(facts.now)), whose].join(" · ");
-    let left = put_facts(buffer, room, &state, COMMAND, style);
+    let state = [job.words(), seconds(job.elapsed_ms(ui.now)), whose].join(" · ");
+    let left = put_details(buffer, room, &state, COMMAND, style);
     let mark = if job.owner == JobOwner::User { "!" } else { "" };
     let name = one_line(&format!("{} {mark}{}", job.id, visible_line(&job.command)));
     let behind = put(buffer, left, &name, theme.text);

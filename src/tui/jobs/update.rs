@@ -2,32 +2,32 @@
 
 use crate::approval;
 use crate::effect::PaneEffect;
-use crate::facts::Facts;
 use crate::jobs::JobsPane;
 use crate::overlay::registry::PaneContext;
 use crate::state::Medium;
+use crate::ui_context::UiContext;
 use steersman_base::id::{AgentId, CallId, JobId};
 use steersman_base::protocol::{Accepted, Request};
 use steersman_base::summary::seconds;
 use steersman_base::text::visible_line;
-use steersman_session::fold::JobState;
+use steersman_session::model::JobState;
 
 /// Carries out `/jobs`: shows the list, the output of one, or stops one.
 pub fn command(context: &mut PaneContext<'_>, argument: &str) -> Vec<PaneEffect> {
-    let PaneContext { overlays, facts, .. } = context;
+    let PaneContext { overlays, ui, .. } = context;
     let (first, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
-    let named = |id: &str| facts.run.jobs.get(&JobId::new(id.trim())).map(|job| job.id.clone());
+    let named = |id: &str| ui.run.jobs.get(&JobId::new(id.trim())).map(|job| job.id.clone());
     match (first, named(if first == "stop" { rest } else { first })) {
-        ("", _) if facts.medium == Medium::Lines => listed(facts),
+        ("", _) if ui.medium == Medium::Lines => listed(ui),
         ("", _) => {
             overlays.toggle(JobsPane::default);
             Vec::new()
         }
-        ("stop", Some(job)) if facts.medium == Medium::Lines => vec![Request::StopJob { job }.into()],
+        ("stop", Some(job)) if ui.medium == Medium::Lines => vec![Request::StopJob { job }.into()],
         ("stop", Some(job)) => vec![ask_stop(job)],
         ("stop", None) => vec![PaneEffect::Say("write /jobs stop and the name of a job, such as j1".to_owned())],
-        (_, Some(job)) if facts.medium == Medium::Lines => {
-            let output = facts.run.jobs.get(&job).map(|job| job.output().text.clone()).unwrap_or_default();
+        (_, Some(job)) if ui.medium == Medium::Lines => {
+            let output = ui.run.jobs.get(&job).map(|job| job.output().text.clone()).unwrap_or_default();
             let lines: Vec<&str> = output.lines().collect();
             let last = lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default();
             last.iter().map(|line| PaneEffect::Note(AgentId::main(), (*line).to_owned())).collect()
@@ -43,19 +43,19 @@ pub fn command(context: &mut PaneContext<'_>, argument: &str) -> Vec<PaneEffect>
 /// Lines of an output that the line output shows at once.
 const LINES: usize = 20;
 
-fn listed(facts: &Facts) -> Vec<PaneEffect> {
+fn listed(ui: &UiContext) -> Vec<PaneEffect> {
     let line = |job: &JobState| {
-        let time = seconds(job.elapsed_ms(facts.now));
+        let time = seconds(job.elapsed_ms(ui.now));
         let line = format!("{}: {}: {}, {time}; {}", job.id, visible_line(&job.command), job.words(), job.last_line());
         PaneEffect::Note(AgentId::main(), line)
     };
-    let listed: Vec<PaneEffect> = facts.run.jobs.all().map(line).collect();
+    let listed: Vec<PaneEffect> = ui.run.jobs.all().map(line).collect();
     if listed.is_empty() { vec![PaneEffect::Say("there are no background commands".to_owned())] } else { listed }
 }
 
 /// Asks whether a job is to be stopped, or says that it has ended.
 pub fn ask_stop(job: JobId) -> PaneEffect {
-    PaneEffect::call(move |app| match app.facts.run.jobs.get(&job) {
+    PaneEffect::call(move |app| match app.ui.run.jobs.get(&job) {
         Some(job) if job.end.is_none() => {
             approval::ask_about_job(&mut app.questions, job);
             Vec::new()

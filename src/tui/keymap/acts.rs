@@ -3,7 +3,7 @@
 //! Named by the tables in `keymap`; carried out by the panes.
 
 named_keys! {
-    /// One act in the agent tree.
+    /// One operation in the agent tree.
     pub enum TreeKey {
         /// Show less of the selected agent's children.
         Less = "less",
@@ -47,7 +47,7 @@ named_keys! {
 }
 
 named_keys! {
-    /// One act on the message beyond its text and cursor, or in the search of what was sent before.
+    /// One operation on the message beyond its text and cursor, or in the search of what was sent before.
     pub enum WriteKey {
         /// Do again what was undone.
         Redo = "redo",
@@ -67,7 +67,7 @@ named_keys! {
 }
 
 named_keys! {
-    /// One act in the list of changed files.
+    /// One operation in the list of changed files.
     pub enum ChangesKey {
         /// Show the changes of the turn before.
         EarlierTurn = "earlier-turn",
@@ -85,7 +85,7 @@ named_keys! {
 }
 
 named_keys! {
-    /// One act in the plan of an agent.
+    /// One operation in the plan of an agent.
     pub enum PlanKey {
         /// Add a step behind the selected one.
         Add = "add-step",
@@ -105,7 +105,7 @@ named_keys! {
 }
 
 named_keys! {
-    /// One act in the list of what fills a context window.
+    /// One operation in the list of what fills a context window.
     pub enum ContextKey {
         /// Take the selected result out, or leave it.
         Drop = "drop-result",
@@ -117,7 +117,7 @@ named_keys! {
 }
 
 named_keys! {
-    /// One act in a replay.
+    /// One operation in a replay.
     pub enum ReplayKey {
         /// Go to the event before.
         EventBack = "event-back",
@@ -269,7 +269,7 @@ named_keys! {
 }
 
 named_keys! {
-    /// One act on the agent that is shown: it is paused or goes on, and its next call is decided about.
+    /// One operation on the agent that is shown: it is paused or goes on, and its next call is decided about.
     pub enum PauseKey {
         /// Pause the agent that is shown, or let it go on.
         PauseOrGoOn = "pause-or-go-on",

@@ -3,7 +3,7 @@
 //! Named by the tables in `keymap`; carried out by `update/transcript.rs`.
 
 named_keys! {
-    /// One act in a transcript.
+    /// One operation in a transcript.
     pub enum ReadKey {
         /// Focus the transcript.
         Focus = "focus-transcript",

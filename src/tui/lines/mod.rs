@@ -37,8 +37,8 @@ use steersman_base::protocol::{ModelOption, PausePlace};
 use steersman_base::summary::count;
 use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
-use steersman_session::fold::agents::{Activity, AgentNode, AgentStatus};
-use steersman_session::fold::{RuleList, WaitingAgent, rule_scope_words};
+use steersman_session::model::agents::{Activity, AgentNode, AgentStatus};
+use steersman_session::model::{RuleList, WaitingAgent, rule_scope_words};
 use transcript::Reading;
 
 pub use asks::rows as question_rows;
@@ -108,9 +108,9 @@ impl Printer {
         }
         if !app.palette.models.is_empty() && app.palette.models != self.models {
             self.models.clone_from(&app.palette.models);
-            let each = self.models.iter().map(|model| match model.facts() {
-                facts if facts.is_empty() => model.name.clone(),
-                facts => format!("{} ({facts})", model.name),
+            let each = self.models.iter().map(|model| match model.details() {
+                ui if ui.is_empty() => model.name.clone(),
+                details => format!("{} ({details})", model.name),
             });
             let list = each.collect::<Vec<_>>().join(", ");
             self.page.say("models", &format!("{list}; /model NAME uses one"));
@@ -122,7 +122,7 @@ impl Printer {
 
     /// Writes which rules hold that did not, which have changed, and which hold no more.
     fn rules(&mut self, app: &App) {
-        let now = &app.facts.run.rules;
+        let now = &app.ui.run.rules;
         for rule in now.all().iter().filter(|rule| self.rules.get(&rule.id) != Some(*rule)) {
             let id = pending::number(&rule.id);
             self.page.say(&format!("rule {id}"), &format!("holds {}: {}", rule_scope_words(rule), named(&rule.text)));
@@ -144,7 +144,7 @@ impl Printer {
                 self.page.say(&agent(child), &format!("started{above}: {}", named(task)));
             }
             Event::AgentFinished { child, outcome, message } => {
-                let figures = app.facts.run.agents.get(child).map(|node| figures(app, node)).unwrap_or_default();
+                let figures = app.ui.run.agents.get(child).map(|node| figures(app, node)).unwrap_or_default();
                 let end = ending(*outcome, message.as_deref());
                 self.page.say(&agent(child), &format!("{end}{figures}"));
             }
@@ -165,7 +165,7 @@ impl Printer {
                 self.page.say(&agent(&envelope.agent), &format!("answers: {}", named(text)));
             }
             Event::TurnEnded { outcome, .. } if envelope.agent.is_main() => {
-                let node = app.facts.run.agents.main();
+                let node = app.ui.run.agents.main();
                 let how = match outcome {
                     Outcome::Completed => "",
                     Outcome::Synthesized => ", the step limit was reached",
@@ -182,7 +182,7 @@ impl Printer {
         match (report, &mut self.asked) {
             (Report::More, Some(asked)) if Some(asked.id()) == app.questions.current_id() => asked.more(&mut self.page),
             (Report::More, _) => self.page.say("notice", "nothing is asked"),
-            (Report::Arguments, _) => match app.facts.run.pauses.place(app.tree.selected()) {
+            (Report::Arguments, _) => match app.ui.run.pauses.place(app.tree.selected()) {
                 Some(PausePlace::Call(call)) => asks::arguments(call, &mut self.page),
                 Some(PausePlace::Boundary) | None => self.page.say("notice", "no call waits here"),
             },
@@ -217,17 +217,17 @@ impl Printer {
             return;
         }
         self.host = app.status.host.clone();
-        if self.host == HostState::Ready && app.facts.run.permissions.mode != steersman_base::mode::Mode::default() {
+        if self.host == HostState::Ready && app.ui.run.permissions.mode != steersman_base::mode::Mode::default() {
             self.page.say(
                 "mode",
-                &format!("{}, {}", app.facts.run.permissions.mode.name(), app.facts.run.permissions.mode.help()),
+                &format!("{}, {}", app.ui.run.permissions.mode.name(), app.ui.run.permissions.mode.help()),
             );
         }
     }
 
     /// Writes which model answers, where only its server was known.
     fn model(&mut self, app: &App) {
-        let model = app.status.model(app.facts.run.agents.main());
+        let model = app.status.model(app.ui.run.agents.main());
         if self.model.is_empty() || self.model == model {
             return;
         }
@@ -266,8 +266,8 @@ impl Printer {
 
     fn pause(&mut self, app: &App) {
         let agent = app.tree.selected();
-        let paused = app.facts.run.is_paused(agent);
-        let waiting = app.facts.run.pauses.waiting(agent);
+        let paused = app.ui.run.is_paused(agent);
+        let waiting = app.ui.run.pauses.waiting(agent);
         if paused != self.paused && (waiting.is_none() || !paused) {
             let name = name_of(agent);
             let sentence = if paused {
@@ -309,7 +309,7 @@ fn ending(outcome: Outcome, message: Option<&str>) -> String {
 /// Returns the calls and the time of an agent's turn, and its tokens.
 fn figures(app: &App, node: &AgentNode) -> String {
     let calls = count(node.steps as usize, "tool call");
-    let time = node.elapsed(app.facts.now).map(|seconds| format!(", {}", duration(seconds))).unwrap_or_default();
+    let time = node.elapsed(app.ui.now).map(|seconds| format!(", {}", duration(seconds))).unwrap_or_default();
     format!(", {calls}{time}")
 }
 

@@ -9,7 +9,7 @@ use steersman_base::event::Delivery;
 use steersman_base::id::MessageId;
 use steersman_base::steering::TextKind;
 use steersman_base::target::name_of;
-use steersman_session::fold::{PendingStage, PendingText};
+use steersman_session::model::{PendingStage, PendingText};
 
 /// The entries that were announced, as they were then.
 #[derive(Debug, Default)]
@@ -22,8 +22,8 @@ impl AnnouncedTexts {
     /// Announces what is new or has changed. An entry that is about to start a turn is not announced, and not known: if it
     /// turns out that it has to wait, because the start of another turn was folded only now, it is announced then.
     pub fn look(&mut self, app: &App, page: &mut Page) {
-        let now = app.facts.run.pending.entries();
-        if now == self.entries && app.facts.run.pending.paused == self.paused {
+        let now = app.ui.run.pending.entries();
+        if now == self.entries && app.ui.run.pending.paused == self.paused {
             return;
         }
         let mut changed = false;
@@ -55,20 +55,20 @@ impl AnnouncedTexts {
             let numbers: Vec<String> = now.iter().map(|entry| number(&entry.message.id)).collect();
             page.say("pending", &format!("the order is now {}", numbers.join(", ")));
         }
-        if app.facts.run.pending.paused && !self.paused && app.facts.run.pending.is_held_back() {
+        if app.ui.run.pending.paused && !self.paused && app.ui.run.pending.is_held_back() {
             page.say("pending", "what is pending waits for you: Enter in an empty line lets it go");
         }
         self.entries = known;
-        self.paused = app.facts.run.pending.paused;
+        self.paused = app.ui.run.pending.paused;
     }
 }
 
 /// Writes the whole list.
 pub fn list(app: &App, page: &mut Page) {
-    if app.facts.run.pending.is_empty() {
+    if app.ui.run.pending.is_empty() {
         page.say("pending", "nothing");
     }
-    for entry in app.facts.run.pending.entries() {
+    for entry in app.ui.run.pending.entries() {
         page.say(&word(entry), &line(app, entry));
     }
 }
@@ -97,9 +97,7 @@ fn line(app: &App, entry: &PendingText) -> String {
         PendingStage::Delivering => "is being delivered".to_owned(),
         PendingStage::Waiting if app.message.is_edited(&entry.message.id) => "is being edited".to_owned(),
         PendingStage::Waiting if entry.message.stale => "held for its age".to_owned(),
-        PendingStage::Waiting
-            if app.facts.run.pending.paused && entry.agent.is_main() && entry.message.starts_turn() =>
-        {
+        PendingStage::Waiting if app.ui.run.pending.paused && entry.agent.is_main() && entry.message.starts_turn() => {
             "waits for you".to_owned()
         }
         PendingStage::Waiting => {
@@ -119,8 +117,8 @@ fn enters_at_once(app: &App, entry: &PendingText) -> bool {
     let is_ready = app.status.host == crate::status::HostState::Ready;
     entry.agent.is_main()
         && is_ready
-        && !app.facts.run.agents.main().running()
-        && !app.facts.run.pending.paused
+        && !app.ui.run.agents.main().running()
+        && !app.ui.run.pending.paused
         && !entry.message.stale
         && entry.message.starts_turn()
 }

@@ -13,8 +13,8 @@ use steersman_base::manual::{MANUAL, manual_page, nearest_topic, search_manual};
 use steersman_base::steering::TextKind;
 use steersman_base::summary::count;
 use steersman_base::target::name_of;
-use steersman_session::fold::agents::{AgentNode, AgentStatus};
-use steersman_session::fold::{budget_sentence, ledger_row};
+use steersman_session::model::agents::{AgentNode, AgentStatus};
+use steersman_session::model::{budget_sentence, ledger_row};
 
 pub fn write(app: &App, report: &Report, page: &mut Page) {
     match report {
@@ -89,7 +89,7 @@ fn manual(words: &str, page: &mut Page) {
 fn status(app: &App, page: &mut Page) {
     let host = match &app.status.host {
         HostState::Starting => "the agent is being started".to_owned(),
-        HostState::Ready => format!("main: {}", doing(app, app.facts.run.agents.main())),
+        HostState::Ready => format!("main: {}", doing(app, app.ui.run.agents.main())),
         HostState::Failed(reason) => format!("the agent cannot run: {}", named(reason)),
     };
     page.say("status", &host);
@@ -97,7 +97,7 @@ fn status(app: &App, page: &mut Page) {
     if !read.id.is_main() {
         page.add(&format!("you read agent {}: {}", name_of(&read.id), doing(app, read)));
     }
-    let others: Vec<&AgentNode> = app.facts.run.agents.running_nodes().filter(|node| !node.id.is_main()).collect();
+    let others: Vec<&AgentNode> = app.ui.run.agents.running_nodes().filter(|node| !node.id.is_main()).collect();
     if !others.is_empty() {
         page.add(&format!("{} running; /agents reads them", count(others.len(), "sub-agent")));
     }
@@ -105,7 +105,7 @@ fn status(app: &App, page: &mut Page) {
     if asking > 0 {
         page.add(&format!("{} waiting for you", count(asking, "question")));
     }
-    let waiting = app.facts.run.pending.entries().len();
+    let waiting = app.ui.run.pending.entries().len();
     page.add(&if waiting == 0 {
         "nothing is pending".to_owned()
     } else {
@@ -114,33 +114,33 @@ fn status(app: &App, page: &mut Page) {
     if !app.message.is_empty() {
         page.add(&format!("in the line: {}", named(&app.message.text())));
     }
-    page.add(&format!("mode {}: {}", app.facts.run.permissions.mode.name(), app.facts.run.permissions.mode.help()));
+    page.add(&format!("mode {}: {}", app.ui.run.permissions.mode.name(), app.ui.run.permissions.mode.help()));
     let model = match app.status.source {
         ModelSource::Embedded => "embedded model".into(),
-        ModelSource::Configured => app.status.model(app.facts.run.agents.main()),
+        ModelSource::Configured => app.status.model(app.ui.run.agents.main()),
     };
     page.add(&format!("model {model}"));
     cost(app, page);
 }
 
 fn cost(app: &App, page: &mut Page) {
-    let main = app.facts.run.agents.main();
+    let main = app.ui.run.agents.main();
     let totals = main.totals();
     let room = share(main).map(|share| format!(", the conversation takes {share} of the window")).unwrap_or_default();
     let money = money(totals).map(|money| format!(", {money}")).unwrap_or_default();
     page.say("cost", &format!("{} tokens{money}{room}", totals.tokens()));
-    page.add(&budget_sentence(app.facts.run.budget));
+    page.add(&budget_sentence(app.ui.run.budget));
 }
 
 fn agents(app: &App, page: &mut Page) {
     let (running, others): (Vec<&AgentNode>, Vec<&AgentNode>) =
-        app.facts.run.agents.nodes().iter().partition(|node| node.running());
+        app.ui.run.agents.nodes().iter().partition(|node| node.running());
     for node in running.iter().chain(&others).take(limits::LINE_ROWS) {
         let read = if node.id == *app.tree.selected() { ", you read it" } else { "" };
         let task = if node.task.is_empty() { String::new() } else { format!("; task: {}", named(&node.task)) };
         page.say(&super::agent(&node.id), &format!("{}{read}{task}", doing(app, node)));
     }
-    let rest = app.facts.run.agents.nodes().len().saturating_sub(limits::LINE_ROWS);
+    let rest = app.ui.run.agents.nodes().len().saturating_sub(limits::LINE_ROWS);
     if rest > 0 {
         page.say("more", &format!("{}; /agent NAME reads one", count(rest, "agent")));
     }
@@ -148,18 +148,18 @@ fn agents(app: &App, page: &mut Page) {
 
 /// Says what an agent does and what it has used.
 fn doing(app: &App, node: &AgentNode) -> String {
-    let mut words = vec![state_words(node, app.facts.now)];
-    if let Some(seconds) = node.elapsed(app.facts.now) {
+    let mut words = vec![state_words(node, app.ui.now)];
+    if let Some(seconds) = node.elapsed(app.ui.now) {
         words.push(format!("{} in {}", count(node.steps as usize, "tool call"), duration(seconds)));
     }
-    if app.facts.run.is_paused(&node.id) && node.status() != AgentStatus::Paused {
+    if app.ui.run.is_paused(&node.id) && node.status() != AgentStatus::Paused {
         words.push("paused".to_owned());
     }
     words.join(", ")
 }
 
 fn ledger(app: &App, page: &mut Page) {
-    let list = app.facts.run.receipts.list();
+    let list = app.ui.run.receipts.list();
     if list.is_empty() {
         page.say("ledger", "nothing was sent yet");
     }

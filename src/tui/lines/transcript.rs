@@ -11,11 +11,11 @@ use super::{entries, entry, state_words};
 use crate::state::App;
 use crate::status::later;
 use crate::transcript::cell::{Body, CallState, Cell, CellId, Level, Stage};
-use crate::transcript::fold::Transcript;
+use crate::transcript::reduce::Transcript;
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::target::name_of;
-use steersman_session::fold::ReceiptMark;
+use steersman_session::model::ReceiptMark;
 
 /// Entries that are named when another agent is read.
 const BEFORE: usize = 3;
@@ -65,7 +65,7 @@ impl Reading {
         let mut open = std::mem::take(&mut self.open);
         open.retain_mut(|(id, written)| {
             let Some(cell) = transcript.get(*id) else { return false };
-            let goes_on = more(cell, last(cell), written, app.facts.now, page);
+            let goes_on = more(cell, last(cell), written, app.ui.now, page);
             if goes_on {
                 self.wait_for(cell, written);
             }
@@ -78,7 +78,7 @@ impl Reading {
             if matches!(cell.body(), Body::User { .. }) {
                 self.unfinished.push(cell.id());
             }
-            if more(cell, last(cell), &mut written, app.facts.now, page) {
+            if more(cell, last(cell), &mut written, app.ui.now, page) {
                 self.wait_for(cell, &written);
                 self.open.push((cell.id(), written));
             }
@@ -123,7 +123,7 @@ impl Reading {
     fn change(&mut self, app: &App, page: &mut Page) {
         let agent = app.tree.selected().clone();
         let cells = app.reader().map(|reader| reader.transcript.cells()).unwrap_or_default();
-        let state = state_words(app.selected_agent(), app.facts.now);
+        let state = state_words(app.selected_agent(), app.ui.now);
         page.say(
             "reading",
             &format!("agent {}, {state}, {}; what you send goes there", name_of(&agent), entries(cells.len())),

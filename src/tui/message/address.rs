@@ -12,7 +12,7 @@ use steersman_base::protocol::ShellOutput;
 use steersman_base::steering::conditional;
 use steersman_base::target::{self, MAIN, Target};
 use steersman_base::text::{clip, visible_line};
-use steersman_session::fold::agents::AgentNode;
+use steersman_session::model::agents::AgentNode;
 
 /// Columns of a text that are repeated in the border.
 const QUOTED: usize = 16;
@@ -120,7 +120,7 @@ impl Message {
                 })
             }
             Draft::Command(command, _) => Some(format!("→ /{}: {}", command.name, command.help)),
-            Draft::Misfit(command, argument) => Some(format!("→ {}", command.misfit(argument))),
+            Draft::InvalidArguments(command, argument) => Some(format!("→ {}", command.invalid_arguments(argument))),
             Draft::Escaped(text) => {
                 let line = visible_line(text);
                 Some(format!("→ {}: sent as \"{}\"", whom(&self.address(text, known)), clip(&line, QUOTED)))

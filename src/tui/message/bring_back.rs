@@ -12,10 +12,10 @@ use crate::effect::PaneEffect;
 use crate::state::Pane;
 use steersman_base::event::{Outcome, Pending};
 use steersman_base::id::{AgentId, ClientId, MessageId};
-use steersman_base::protocol::{QueueAct, Request};
+use steersman_base::protocol::{QueueOperation, Request};
 use steersman_base::target::MAIN;
 use steersman_base::text::is_blank;
-use steersman_session::fold::agents::Activity;
+use steersman_session::model::agents::Activity;
 
 /// Undoes the newest edit of the message, or the newest removal when that is newer.
 pub fn undo(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {
@@ -54,7 +54,7 @@ pub fn abandon(message: &mut Message) -> Vec<PaneEffect> {
     if left == LeaveOutcome::Kept {
         effects.push(PaneEffect::Say(format!("{} is as it was; Ctrl+_ brings the edit back", entry.id)));
     }
-    effects.push(Request::Queue { agent, id: entry.id, act: QueueAct::Release }.into());
+    effects.push(Request::Queue { agent, id: entry.id, operation: QueueOperation::Release }.into());
     effects
 }
 
@@ -178,7 +178,7 @@ fn name(agent: &AgentId) -> &str {
 
 fn restore(RemovedEntry { agent, entry, before }: RemovedEntry) -> PaneEffect {
     let id = entry.id.clone();
-    Request::Queue { agent, id, act: QueueAct::Restore { entry: Box::new(entry), before } }.into()
+    Request::Queue { agent, id, operation: QueueOperation::Restore { entry: Box::new(entry), before } }.into()
 }
 
 fn part(
@@ -197,7 +197,7 @@ fn part(
     match known.run.pending.get(&id) {
         Some(entry) if entry.message.text == text => {
             let (first, second) = (Box::new(first), Box::new(second));
-            Request::Queue { agent, id, act: QueueAct::Split { first, second } }.into()
+            Request::Queue { agent, id, operation: QueueOperation::Split { first, second } }.into()
         }
         Some(_) => PaneEffect::Say(format!("{id} was changed since, it stays joined")),
         None => PaneEffect::Say(format!("{id} is not pending any more: both were delivered as one text")),
@@ -230,5 +230,5 @@ fn edit_again(
         message.put_before(&[text]);
         return vec![PaneEffect::Say(format!("{id} was changed since; what you had written is in the message"))];
     }
-    vec![Request::Queue { agent, id, act: QueueAct::Hold { text: Some(text) } }.into()]
+    vec![Request::Queue { agent, id, operation: QueueOperation::Hold { text: Some(text) } }.into()]
 }

@@ -9,7 +9,7 @@ use crate::effect::PaneEffect;
 use crate::state::{Cause, Pane};
 use steersman_base::event::{Delivery, Pending};
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{QueueAct, QueueOutcome, Request, TriggerChange};
+use steersman_base::protocol::{QueueOperation, QueueOutcome, Request, TriggerChange};
 use steersman_base::steering::{Recurrence, TextKind, conditional};
 
 impl Message {
@@ -21,7 +21,7 @@ impl Message {
         if let Some(busy) = self.blocked() {
             return vec![busy];
         }
-        vec![Request::Queue { agent, id, act: QueueAct::Hold { text: None } }.into()]
+        vec![Request::Queue { agent, id, operation: QueueOperation::Hold { text: None } }.into()]
     }
 
     /// Takes the answer to a hold: the edit begins, or the screen says why not.
@@ -64,8 +64,8 @@ impl Message {
             Err(why) => return vec![PaneEffect::SayWhile(Some(Cause::Message(written.clone())), why)],
         };
         let images = self.images_after_edit(&editing.entry);
-        let act = QueueAct::Commit { text: text.to_owned(), delivery, kind, trigger, images };
-        vec![Request::Queue { agent: editing.agent.clone(), id: editing.entry.id.clone(), act }.into()]
+        let operation = QueueOperation::Commit { text: text.to_owned(), delivery, kind, trigger, images };
+        vec![Request::Queue { agent: editing.agent.clone(), id: editing.entry.id.clone(), operation }.into()]
     }
 
     /// Takes the answer to [`Message::commit_edit`].

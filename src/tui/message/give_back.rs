@@ -10,7 +10,7 @@ use super::{Message, MessageContext};
 use crate::effect::PaneEffect;
 use steersman_base::event::Pending;
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{QueueAct, QueueOutcome, Withdrawn};
+use steersman_base::protocol::{QueueOperation, QueueOutcome, Withdrawn};
 use steersman_base::text::is_blank;
 
 /// Where a text from the external editor went.
@@ -196,14 +196,14 @@ impl Message {
     pub fn queue_answered(
         &mut self,
         (agent, id): (&AgentId, &MessageId),
-        act: &QueueAct,
+        operation: &QueueOperation,
         outcome: &QueueOutcome,
         known: &MessageContext<'_>,
     ) -> Vec<PaneEffect> {
-        match (act, outcome) {
-            (QueueAct::Hold { text }, _) => return self.held(id, text.as_ref(), outcome, known),
-            (QueueAct::Commit { .. }, _) => return self.committed(id, outcome),
-            (QueueAct::Withdraw { to, before }, QueueOutcome::Withdrawn(entry)) => {
+        match (operation, outcome) {
+            (QueueOperation::Hold { text }, _) => return self.held(id, text.as_ref(), outcome, known),
+            (QueueOperation::Commit { .. }, _) => return self.committed(id, outcome),
+            (QueueOperation::Withdraw { to, before }, QueueOutcome::Withdrawn(entry)) => {
                 let taken = RemovedEntry { agent: agent.clone(), entry: entry.clone(), before: before.clone() };
                 match to {
                     Withdrawn::Removed => self.set_aside(Removed::Deleted(taken)),
@@ -214,12 +214,12 @@ impl Message {
                     }
                 }
             }
-            (QueueAct::Restore { .. } | QueueAct::Split { .. }, QueueOutcome::Done) => {}
-            (QueueAct::Restore { entry, .. }, _) => self.put_before_draft(&[written(entry)]),
-            (QueueAct::Split { second, .. }, QueueOutcome::Withdrawn(_)) => {
+            (QueueOperation::Restore { .. } | QueueOperation::Split { .. }, QueueOutcome::Done) => {}
+            (QueueOperation::Restore { entry, .. }, _) => self.put_before_draft(&[written(entry)]),
+            (QueueOperation::Split { second, .. }, QueueOutcome::Withdrawn(_)) => {
                 self.put_before_draft(std::slice::from_ref(&second.text));
             }
-            (QueueAct::Merge, QueueOutcome::Merged(first, second)) => {
+            (QueueOperation::Merge, QueueOutcome::Merged(first, second)) => {
                 let text = format!("{}\n\n{}", first.text, second.text);
                 let (first, second) = (first.clone(), second.as_ref().clone());
                 self.set_aside(Removed::Merged { agent: agent.clone(), first, second, text });

@@ -109,7 +109,7 @@ pub fn take(message: &mut Message, text: &str, known: &MessageContext<'_>) -> Ve
     if let Draft::Command(Command { verb: Verb::Line(LineVerb::Drop), .. }, _) = read {
         return drop_kept(message);
     }
-    if !message.is_draft() && !matches!(read, Draft::Command(..) | Draft::Misfit(..)) {
+    if !message.is_draft() && !matches!(read, Draft::Command(..) | Draft::InvalidArguments(..)) {
         // The line is what was asked for: the new words of what is edited.
         message.load(text);
         return vec![PaneEffect::Enter];

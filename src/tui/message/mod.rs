@@ -66,13 +66,13 @@ use removed::RemovedTexts;
 use vim::Vim;
 
 use crate::effect::{Effect, PaneEffect};
-use crate::facts::Facts;
 use crate::focus::Focus;
 use crate::fuzzy::{FuzzyMatches, FuzzyQuery};
 use crate::state::{Medium, Pane};
 use crate::status::HostState;
+use crate::ui_context::UiContext;
 use steersman_base::id::AgentId;
-use steersman_session::fold::RunState;
+use steersman_session::model::RunState;
 
 /// Every text that the user writes or has written and nobody has taken yet.
 #[derive(Debug, Default)]
@@ -148,7 +148,7 @@ impl Message {
             let began = self.paths.token().cloned();
             effects.extend(self.finish_path(began.as_ref(), known));
         }
-        if self.paths.type_token(token, known.facts.now) {
+        if self.paths.type_token(token, known.ui.now) {
             effects.push(PaneEffect::Outside(Effect::ListPaths));
         }
         if is_new {
@@ -159,7 +159,7 @@ impl Message {
 
     /// Takes a list of paths; returns what is to be searched in it.
     pub fn take_paths(&mut self, list: PathList, known: &MessageContext<'_>) -> Vec<PaneEffect> {
-        self.paths.take_list(list, known.facts.now);
+        self.paths.take_list(list, known.ui.now);
         self.search_paths()
     }
 
@@ -185,7 +185,7 @@ impl Message {
 #[derive(Debug, Clone, Copy)]
 pub struct MessageContext<'a> {
     /// The size, the time, the keys, the medium.
-    pub facts: &'a Facts,
+    pub ui: &'a UiContext,
     pub focus: &'a Focus,
     pub shown: &'a AgentId,
     /// What every client knows of the run: what is pending, what became of every text.
@@ -199,7 +199,7 @@ pub struct MessageContext<'a> {
 impl MessageContext<'_> {
     /// Tells whether lines are written, and no frames drawn.
     pub fn in_lines(&self) -> bool {
-        self.facts.medium == Medium::Lines
+        self.ui.medium == Medium::Lines
     }
 
     pub fn on_composer(&self) -> bool {

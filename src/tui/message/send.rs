@@ -108,28 +108,28 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
         return taken(message, request.into());
     }
     if let Some(filled) = filled(message, &draft, known) {
-        let manner = Manner { delivery, filled: Some(filled), ..Manner::of(message) };
-        return send(message, (&draft, &draft), manner, known);
+        let options = SendOptions { delivery, filled: Some(filled), ..SendOptions::of(message) };
+        return send(message, (&draft, &draft), options, known);
     }
     let read = if known.in_lines() { commands::read_line(&draft) } else { commands::read(&draft) };
     match read {
         Draft::Command(command, text) if command.verb == Verb::Line(LineVerb::Later) => {
             let delivery = if known.busy() { Delivery::FollowUp } else { Delivery::Steer };
-            send(message, (&draft, text), Manner { delivery, ..Manner::of(message) }, known)
+            send(message, (&draft, text), SendOptions { delivery, ..SendOptions::of(message) }, known)
         }
         Draft::Command(Command { verb: Verb::Now, .. }, text) => {
             let filled = filled(message, text, known);
-            let manner = Manner { delivery: Delivery::Now, filled, ..Manner::of(message) };
-            send(message, (&draft, text), manner, known)
+            let options = SendOptions { delivery: Delivery::Now, filled, ..SendOptions::of(message) };
+            send(message, (&draft, text), options, known)
         }
         Draft::Command(Command { verb: Verb::Send(kind), .. }, text) => {
             let filled = filled(message, text, known);
-            send(message, (&draft, text), Manner { delivery, kind, trigger: None, filled }, known)
+            send(message, (&draft, text), SendOptions { delivery, kind, trigger: None, filled }, known)
         }
         Draft::Command(Command { verb: Verb::Init, .. }, words) => {
             let filled = format!("{}\n{}", assets::INIT_PROMPT, message.whole(words)).trim_end().to_owned();
             let filled = Some(Filled::Here(filled));
-            send(message, (&draft, words), Manner { delivery, filled, ..Manner::of(message) }, known)
+            send(message, (&draft, words), SendOptions { delivery, filled, ..SendOptions::of(message) }, known)
         }
         Draft::Command(Command { verb: Verb::When(recurrence), .. }, words) => {
             match steering::conditional(words, recurrence) {
@@ -142,8 +142,8 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
                             (message.kind(), text)
                         };
                     let filled = filled(message, text, known);
-                    let manner = Manner { delivery, kind, trigger: Some(trigger), filled };
-                    send(message, (&draft, text), manner, known)
+                    let options = SendOptions { delivery, kind, trigger: Some(trigger), filled };
+                    send(message, (&draft, text), options, known)
                 }
                 Err(why) => vec![message.say(why.to_string())],
             }
@@ -152,12 +152,12 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             let argument = message.whole(argument);
             taken(message, PaneEffect::Run(command.verb, argument))
         }
-        Draft::Misfit(command, argument) => vec![message.say(command.misfit(argument))],
+        Draft::InvalidArguments(command, argument) => vec![message.say(command.invalid_arguments(argument))],
         Draft::Escaped(text) | Draft::Text(text) => {
-            send(message, (&draft, text), Manner { delivery, ..Manner::of(message) }, known)
+            send(message, (&draft, text), SendOptions { delivery, ..SendOptions::of(message) }, known)
         }
         Draft::NoCommand { .. } if message.refused.as_ref() == Some(&draft) => {
-            send(message, (&draft, &draft), Manner { delivery, ..Manner::of(message) }, known)
+            send(message, (&draft, &draft), SendOptions { delivery, ..SendOptions::of(message) }, known)
         }
         Draft::NoCommand { word } => {
             let again = if known.in_lines() {
@@ -188,7 +188,7 @@ pub(super) fn shell_line(draft: &str) -> Option<(&str, ShellOutput)> {
 }
 
 /// How a text is sent.
-struct Manner {
+struct SendOptions {
     delivery: Delivery,
     kind: TextKind,
     trigger: Option<Trigger>,
@@ -203,7 +203,7 @@ enum Filled {
     BySession(String),
 }
 
-impl Manner {
+impl SendOptions {
     /// Makes that of a steer of the kind that the message has.
     fn of(message: &Message) -> Self {
         // What is behind a text that is on its way was not given a kind.
@@ -224,7 +224,7 @@ fn prompt_request(draft: &str, known: &MessageContext<'_>) -> Option<Request> {
 /// but for what only other programs call so.
 pub(crate) fn called<'a, 'b>(text: &'b str, known: &MessageContext<'a>) -> Option<(&'a PromptTemplate, &'b str)> {
     let own = match commands::read_line(text) {
-        Draft::Command(command, _) | Draft::Misfit(command, _) => Some(command),
+        Draft::Command(command, _) | Draft::InvalidArguments(command, _) => Some(command),
         Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } => None,
     };
     let is_named = |name: &str| text.strip_prefix('/').and_then(|rest| rest.split_whitespace().next()) == Some(name);
@@ -266,7 +266,7 @@ pub fn filled_in(
 fn send(
     message: &mut Message,
     (draft, text): (&str, &str),
-    Manner { delivery, kind, trigger, filled }: Manner,
+    SendOptions { delivery, kind, trigger, filled }: SendOptions,
     known: &MessageContext<'_>,
 ) -> Vec<PaneEffect> {
     // What stands in the file of a command names nobody.

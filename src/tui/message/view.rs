@@ -24,7 +24,7 @@ pub fn prompt_columns(mode: Option<VimMode>, width: u16) -> u16 {
 /// Draws prompt and text; returns where the terminal's cursor belongs, when the composer has the focus.
 pub fn draw(message: &Message, known: &MessageContext<'_>, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let focused = known.on_composer();
-    let theme = &known.facts.theme;
+    let theme = &known.ui.theme;
     let style = if focused { theme.accent } else { theme.dim };
     let prompt = prompt_columns(message.vim_mode(), area.width).min(area.width);
     let mut first = Rect { width: prompt, ..row(area, 0) };
@@ -48,7 +48,7 @@ pub fn draw_search(
     buffer: &mut Buffer,
 ) -> (Rect, Option<Position>) {
     let Some(search) = message.search.as_ref().filter(|_| room.height > 0) else { return (room, None) };
-    let theme = &known.facts.theme;
+    let theme = &known.ui.theme;
     let hits = &search.found().hits;
     let most = usize::from(room.height - 1).min(LIST_ROWS).min(hits.len().max(1));
     let rows = u16::try_from(most + 1).unwrap_or(room.height);

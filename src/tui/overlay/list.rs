@@ -1,4 +1,4 @@
-//! What the lists over the screen are drawn with: rows with a mark at the selected one, facts at the right of a row, rules.
+//! What the lists over the screen are drawn with: rows with a mark at the selected one, details at the right of a row, rules.
 //! Called by the overlays; keeps nothing.
 
 use ratatui::buffer::Buffer;
@@ -80,10 +80,10 @@ pub fn draw_empty(lines: &[&str], area: Rect, theme: &Theme, buffer: &mut Buffer
     OverlayDrawn::default()
 }
 
-/// Writes facts, joined by ` · `, to the right of a row: as many of the first as leave so many columns; returns what is
+/// Writes details, joined by ` · `, to the right of a row: as many of the first as leave so many columns; returns what is
 /// left of the row.
-pub fn put_facts(buffer: &mut Buffer, row: Rect, facts: &str, least: u16, style: Style) -> Rect {
-    let all = one_line(facts);
+pub fn put_details(buffer: &mut Buffer, row: Rect, details: &str, least: u16, style: Style) -> Rect {
+    let all = one_line(details);
     let mut shown = all.as_str();
     while !shown.is_empty() && columns(shown).saturating_add(least) > row.width {
         shown = shown.rsplit_once(" · ").map_or("", |(before, _)| before);

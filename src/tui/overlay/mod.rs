@@ -1,6 +1,6 @@
 //! What lies over the panes: one stack; the uppermost takes the keys, or leaves one to what it means elsewhere.
 //!
-//! An overlay is a type with its own state, keys and drawing in its own folder. It takes facts besides that, and says what
+//! An overlay is a type with its own state, keys and drawing in its own folder. It takes the context besides that, and says what
 //! it wants of the rest ([`Outcome`]). What is opened over another one gives the keys back when it closes.
 //!
 //! # Where things are
@@ -22,9 +22,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use crate::effect::Outcome;
-use crate::facts::Facts;
 use crate::keymap::{Action, Chord, Context, Travel};
 use crate::state::{Presses, Regions};
+use crate::ui_context::UiContext;
 
 pub use filter::FilterText;
 
@@ -44,22 +44,22 @@ pub trait Overlay: Any + Debug {
     }
 
     /// Returns its titles, the longest first.
-    fn titles(&self, facts: &Facts) -> Vec<String>;
+    fn titles(&self, ui: &UiContext) -> Vec<String>;
 
     /// Returns what its keys do, for the lower border, the longest first; usual keys stand for those in force.
-    fn hints(&self, facts: &Facts) -> &'static [&'static str];
+    fn hints(&self, ui: &UiContext) -> &'static [&'static str];
 
     /// Returns how many rows there are to select.
-    fn count(&self, facts: &Facts) -> usize;
+    fn count(&self, ui: &UiContext) -> usize;
 
     fn position(&mut self) -> &mut ListPosition;
 
     /// Returns the selected row, within its bounds.
-    fn selected(&self, facts: &Facts) -> usize;
+    fn selected(&self, ui: &UiContext) -> usize;
 
     /// Selects a row; behind the last is as good as the last.
-    fn select(&mut self, row: usize, facts: &Facts) {
-        self.position().selected = row.min(self.count(facts).saturating_sub(1));
+    fn select(&mut self, row: usize, ui: &UiContext) {
+        self.position().selected = row.min(self.count(ui).saturating_sub(1));
     }
 
     /// Takes one step back within it; returns false when there is none, and Esc closes it.
@@ -68,12 +68,12 @@ pub trait Overlay: Any + Debug {
     }
 
     /// Carries out a key that moves.
-    fn travel(&mut self, travel: Travel, facts: &Facts) {
-        self.select(travel.from(self.selected(facts), facts.half_page()), facts);
+    fn travel(&mut self, travel: Travel, ui: &UiContext) {
+        self.select(travel.from(self.selected(ui), ui.half_page()), ui);
     }
 
     /// Carries out one of its own keys.
-    fn act(&mut self, action: Action, facts: &Facts) -> Outcome;
+    fn act(&mut self, action: Action, ui: &UiContext) -> Outcome;
 
     /// Takes a character that is no key of its own.
     fn type_char(&mut self, _: char) -> Outcome {
@@ -81,10 +81,10 @@ pub trait Overlay: Any + Debug {
     }
 
     /// Carries out a key.
-    fn key(&mut self, key: Chord, facts: &Facts) -> Outcome {
-        match (facts.keymap.lookup(self.context(), key), key.typed()) {
-            (Some(Action::Travel(travel)), _) => self.travel(travel, facts),
-            (Some(action), _) => return self.act(action, facts),
+    fn key(&mut self, key: Chord, ui: &UiContext) -> Outcome {
+        match (ui.keymap.lookup(self.context(), key), key.typed()) {
+            (Some(Action::Travel(travel)), _) => self.travel(travel, ui),
+            (Some(action), _) => return self.act(action, ui),
             (None, Some(c)) => return self.type_char(c),
             (None, None) => return Outcome::Ignored,
         }
@@ -92,23 +92,23 @@ pub trait Overlay: Any + Debug {
     }
 
     /// Takes a click on one of its rows: it selects, and decides nothing.
-    fn press(&mut self, row: usize, _: Presses, facts: &Facts) {
-        self.select(row, facts);
+    fn press(&mut self, row: usize, _: Presses, ui: &UiContext) {
+        self.select(row, ui);
     }
 
     /// Scrolls by so many lines.
-    fn wheel(&mut self, lines: isize, facts: &Facts) {
-        self.select(self.selected(facts).saturating_add_signed(lines), facts);
+    fn wheel(&mut self, lines: isize, ui: &UiContext) {
+        self.select(self.selected(ui).saturating_add_signed(lines), ui);
     }
 
     /// Draws what stands in its frame.
-    fn draw_inside(&self, facts: &Facts, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn;
+    fn draw_inside(&self, ui: &UiContext, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn;
 
-    fn draw(&self, facts: &Facts, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        let inner = frame::open(&facts.theme, &self.titles(facts), screen, regions, buffer);
-        let hints: Vec<_> = self.hints(facts).iter().map(|hint| facts.spell(self.context(), hint)).collect();
-        frame::foot(&facts.theme, &hints, screen, buffer);
-        self.draw_inside(facts, inner, regions, buffer)
+    fn draw(&self, ui: &UiContext, screen: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let inner = frame::open(&ui.theme, &self.titles(ui), screen, regions, buffer);
+        let hints: Vec<_> = self.hints(ui).iter().map(|hint| ui.spell(self.context(), hint)).collect();
+        frame::foot(&ui.theme, &hints, screen, buffer);
+        self.draw_inside(ui, inner, regions, buffer)
     }
 
     /// Takes the position that a frame has shown.

@@ -6,9 +6,9 @@
 use super::Overlays;
 use crate::commands::{Command, Takes, Verb};
 use crate::effect::PaneEffect;
-use crate::facts::Facts;
 use crate::keymap::Action;
 use crate::keymap::table::{TableRow, key};
+use crate::ui_context::UiContext;
 
 /// The panes, in the order in which help shows them.
 static PANES: [&PaneEntry; 2] = [&crate::jobs::PANE, &crate::command_runs::PANE];
@@ -43,7 +43,7 @@ pub struct PaneContext<'a> {
     /// What lies over the panes.
     pub overlays: &'a mut Overlays,
     /// The run, and how it is shown.
-    pub facts: &'a Facts,
+    pub ui: &'a UiContext,
 }
 
 /// A pane of the registry.

@@ -138,7 +138,7 @@ impl Palette {
             | Draft::Text(_)
             | Draft::Escaped(_)
             | Draft::NoCommand { .. }
-            | Draft::Misfit(..) => false,
+            | Draft::InvalidArguments(..) => false,
             Draft::Command(..) if is_value => {
                 self.offers.iter().all(|offer| offer.state != OfferState::Current) && typed.trim().is_empty()
             }

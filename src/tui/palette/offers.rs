@@ -14,7 +14,7 @@ use steersman_base::mode::Mode;
 use steersman_base::protocol::{PromptTemplate, TemplateKind};
 use steersman_base::steering::CONDITION_FORMS;
 use steersman_base::target::{ALL, SUBTREE, TREE};
-use steersman_session::fold::agents::AgentNode;
+use steersman_session::model::agents::AgentNode;
 
 /// Most resources that are offered at a time.
 const RESOURCES: usize = 20;
@@ -52,7 +52,7 @@ impl Palette {
     }
 
     fn arguments(&self, command: &str, typed: &str, known: &MessageContext<'_>) -> Vec<Offer> {
-        let (Draft::Command(found, _) | Draft::Misfit(found, _)) = commands::read(command) else {
+        let (Draft::Command(found, _) | Draft::InvalidArguments(found, _)) = commands::read(command) else {
             return Vec::new();
         };
         if is_custom(command.trim_start_matches('/'), known) {
@@ -65,7 +65,7 @@ impl Palette {
             Verb::Model => return self.models(typed),
             Verb::Skill => return skills(typed, known),
             Verb::When(_) => return conditions(command.name, typed, known),
-            Verb::Theme => return themes(typed, known.facts.themes.names(), known.facts.themes.name()),
+            Verb::Theme => return themes(typed, known.ui.themes.names(), known.ui.themes.name()),
             Verb::Pause => vec![ALL.to_owned()],
             Verb::Budget => vec!["off".to_owned()],
             Verb::Export => vec!["transcript".to_owned(), "ledger".to_owned()],
@@ -89,7 +89,7 @@ impl Palette {
         fitting
             .map(|model| Offer {
                 state: value(model.is_current),
-                ..offer(format!("/model {}", model.name), model.name.clone(), model.facts())
+                ..offer(format!("/model {}", model.name), model.name.clone(), model.details())
             })
             .collect()
     }
@@ -245,7 +245,7 @@ fn is_custom(name: &str, known: &MessageContext<'_>) -> bool {
 /// Offers the commands that begin with what is typed, those that give something up last, then the names of other programs
 /// that no custom command has.
 fn command_names(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
-    let keymap = &known.facts.keymap;
+    let keymap = &known.ui.keymap;
     let typed = text.get(1..).unwrap_or_default();
     let mut fitting: Vec<_> = COMMANDS.iter().filter(|command| command.name.starts_with(typed)).collect();
     if typed.is_empty() {

@@ -5,20 +5,20 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::{Offer, Palette};
-use crate::facts::Facts;
 use crate::keymap::Context;
 use crate::overlay::frame::{LIST_ROWS, clear_bottom};
 use crate::state::{Region, Regions};
+use crate::ui_context::UiContext;
 use crate::widgets::fit::{columns, one_line, put, put_marked, put_right, row};
 
 /// Draws the list into the lower end of the room above the composer; returns the room that is left.
-pub fn draw(palette: &Palette, facts: &Facts, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Rect {
+pub fn draw(palette: &Palette, ui: &UiContext, room: Rect, regions: &mut Regions, buffer: &mut Buffer) -> Rect {
     let offers = palette.offers();
     let most = usize::from(room.height.saturating_sub(1)).min(LIST_ROWS).min(offers.len());
     if most == 0 {
         return room;
     }
-    let theme = &facts.theme;
+    let theme = &ui.theme;
     let rows = u16::try_from(most + 1).unwrap_or(room.height);
     let area = clear_bottom(room, rows, buffer);
     regions.add(area, Region::Overlay);
@@ -44,7 +44,7 @@ pub fn draw(palette: &Palette, facts: &Facts, room: Rect, regions: &mut Regions,
     let about = if palette.names_agents() { " · otherwise @ is text" } else { "" };
     let hints = [format!("  Tab takes it · Up/Down choose · Esc closes{about}"), format!("  Tab takes it{about}")];
     if let Some(hint) =
-        hints.iter().map(|hint| facts.spell(Context::Composer, hint)).find(|hint| columns(hint) <= left.width)
+        hints.iter().map(|hint| ui.spell(Context::Composer, hint)).find(|hint| columns(hint) <= left.width)
     {
         put(buffer, left, &hint, theme.dim);
     }

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use steersman_base::event::Event;
 use steersman_base::limits;
 use steersman_base::message::Arguments;
-use steersman_session::fold::WaitingAgent;
+use steersman_session::model::WaitingAgent;
 
 /// Writes arguments as the user edits them: JSON with line breaks, or the text that is none.
 pub fn editable(arguments: &Arguments) -> String {

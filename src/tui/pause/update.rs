@@ -4,15 +4,15 @@
 
 use super::{PausePane, editable, read_arguments};
 use crate::effect::{CallText, Outcome, PaneEffect};
-use crate::facts::Facts;
 use crate::keymap::{PauseKey, Travel};
 use crate::state::{Cause, Pane};
+use crate::ui_context::UiContext;
 use steersman_base::id::AgentId;
 use steersman_base::message::ToolCall;
 use steersman_base::protocol::{Accepted, Decision, PausePlace, PauseState, Request};
 use steersman_base::target::name_of;
 use steersman_base::text::is_blank;
-use steersman_session::fold::{Pauses, RunState, WaitingAgent};
+use steersman_session::model::{Pauses, RunState, WaitingAgent};
 
 /// Whether the panel of the shown agent is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,21 +29,21 @@ pub fn panel(agent: &AgentId, run: &RunState) -> Panel {
 }
 
 /// Carries out a key of the panel of the shown agent, or one that pauses it or lets it go on.
-pub fn act(pane: &mut PausePane, key: PauseKey, shown: &AgentId, facts: &Facts) -> Outcome {
+pub fn act(pane: &mut PausePane, key: PauseKey, shown: &AgentId, ui: &UiContext) -> Outcome {
     let pause = |state| Outcome::request(Request::Pause { agent: Some(shown.clone()), state });
     match key {
-        PauseKey::PauseOrGoOn if panel(shown, &facts.run) == Panel::Hidden => pause(PauseState::Paused),
+        PauseKey::PauseOrGoOn if panel(shown, &ui.run) == Panel::Hidden => pause(PauseState::Paused),
         PauseKey::PauseOrGoOn | PauseKey::GoOn => pause(PauseState::Running),
-        PauseKey::Step => step(pane, shown, facts),
-        PauseKey::EditCall => write(pane, shown, CallText::Arguments, facts),
-        PauseKey::SkipCall => write(pane, shown, CallText::Reason, facts),
-        PauseKey::Focus => focus(shown, facts),
+        PauseKey::Step => step(pane, shown, ui),
+        PauseKey::EditCall => write(pane, shown, CallText::Arguments, ui),
+        PauseKey::SkipCall => write(pane, shown, CallText::Reason, ui),
+        PauseKey::Focus => focus(shown, ui),
     }
 }
 
 /// Gives the panel of the shown agent the focus while there is one.
-pub fn focus(shown: &AgentId, facts: &Facts) -> Outcome {
-    Outcome::one(match panel(shown, &facts.run) {
+pub fn focus(shown: &AgentId, ui: &UiContext) -> Outcome {
+    Outcome::one(match panel(shown, &ui.run) {
         Panel::Shown => PaneEffect::Focus(Pane::Pause),
         Panel::Hidden => PaneEffect::Say("the shown agent is not paused; Alt+H pauses it".to_owned()),
     })
@@ -56,22 +56,22 @@ pub fn all(pauses: &Pauses) -> Request {
 }
 
 /// Scrolls the arguments.
-pub fn travel(pane: &mut PausePane, to: Travel, facts: &Facts) {
-    pane.top = to.from(pane.top, usize::from(facts.size.height / 4).max(1));
+pub fn travel(pane: &mut PausePane, to: Travel, ui: &UiContext) {
+    pane.top = to.from(pane.top, usize::from(ui.size.height / 4).max(1));
 }
 
 /// Takes an Enter in the empty message: a step, unless it is the second of two that came as one.
-pub fn enter(pane: &PausePane, agent: &AgentId, facts: &Facts) -> Outcome {
-    if pane.has_just_entered(facts.now) {
+pub fn enter(pane: &PausePane, agent: &AgentId, ui: &UiContext) -> Outcome {
+    if pane.has_just_entered(ui.now) {
         let sentence = format!("{} still waits: Enter came too soon after another; press it again", name_of(agent));
         return Outcome::say(sentence);
     }
-    step(pane, agent, facts)
+    step(pane, agent, ui)
 }
 
 /// Lets an agent go on to where it next comes by.
-fn step(pane: &PausePane, agent: &AgentId, facts: &Facts) -> Outcome {
-    let waiting = facts.run.pauses.waiting(agent);
+fn step(pane: &PausePane, agent: &AgentId, ui: &UiContext) -> Outcome {
+    let waiting = ui.run.pauses.waiting(agent);
     let name = name_of(agent);
     match waiting {
         Some(waiting) if pane.was_drawn(&waiting) => {
@@ -84,8 +84,8 @@ fn step(pane: &PausePane, agent: &AgentId, facts: &Facts) -> Outcome {
 }
 
 /// Begins a text about the call before which an agent waits.
-fn write(pane: &PausePane, agent: &AgentId, what: CallText, facts: &Facts) -> Outcome {
-    let pauses = &facts.run.pauses;
+fn write(pane: &PausePane, agent: &AgentId, what: CallText, ui: &UiContext) -> Outcome {
+    let pauses = &ui.run.pauses;
     let is_drawn = pauses.waiting(agent).is_some_and(|waiting| pane.was_drawn(&waiting));
     Outcome::one(match (pauses.place(agent).filter(|_| is_drawn), what) {
         (Some(PausePlace::Call(_)), _) => PaneEffect::WriteAboutCall(agent.clone(), what),

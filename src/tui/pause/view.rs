@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 
 use super::{PauseDrawn, PausePane};
 use crate::effect::CallText;
-use crate::facts::Facts;
 use crate::keymap::Context;
+use crate::ui_context::UiContext;
 use crate::view::arguments::rows as arguments_rows;
 use crate::widgets::fit::{clear, columns, one_line, put, row};
 use crate::widgets::wrap::{Line, draw_text};
@@ -31,9 +31,9 @@ pub struct PausedAgent<'a> {
 }
 
 /// Returns how many rows the panel would like to have; 0 while the agent is not paused.
-pub fn rows(shown: &PausedAgent<'_>, facts: &Facts, width: u16) -> u16 {
-    let rows = match facts.run.pauses.place(shown.agent) {
-        Some(PausePlace::Call(call)) => 2 + arguments(facts, call, width).len(),
+pub fn rows(shown: &PausedAgent<'_>, ui: &UiContext, width: u16) -> u16 {
+    let rows = match ui.run.pauses.place(shown.agent) {
+        Some(PausePlace::Call(call)) => 2 + arguments(ui, call, width).len(),
         Some(PausePlace::Boundary) => 2,
         None if shown.paused => 1,
         None => 0,
@@ -41,9 +41,9 @@ pub fn rows(shown: &PausedAgent<'_>, facts: &Facts, width: u16) -> u16 {
     u16::try_from(rows).unwrap_or(u16::MAX)
 }
 
-pub fn draw(pane: &PausePane, shown: &PausedAgent<'_>, facts: &Facts, area: Rect, buffer: &mut Buffer) -> PauseDrawn {
-    let theme = &facts.theme;
-    let pauses = &facts.run.pauses;
+pub fn draw(pane: &PausePane, shown: &PausedAgent<'_>, ui: &UiContext, area: Rect, buffer: &mut Buffer) -> PauseDrawn {
+    let theme = &ui.theme;
+    let pauses = &ui.run.pauses;
     let agent = shown.agent;
     let place = pauses.place(agent);
     if area.is_empty() {
@@ -62,24 +62,24 @@ pub fn draw(pane: &PausePane, shown: &PausedAgent<'_>, facts: &Facts, area: Rect
         // The only row: the keys behind the state, when they fit.
         hint(
             shown,
-            facts,
+            ui,
             place,
             Rect { x: left.x + left.width.min(2), width: left.width.saturating_sub(2), ..left },
             buffer,
         );
         return PauseDrawn { waiting, top: 0 };
     }
-    hint(shown, facts, place, row(area, area.height - 1), buffer);
+    hint(shown, ui, place, row(area, area.height - 1), buffer);
     let inner = Rect { y: area.y + 1, height: area.height - 2, ..area };
     let top = match place {
-        Some(PausePlace::Call(call)) => draw_arguments(pane, facts, call, inner, buffer),
+        Some(PausePlace::Call(call)) => draw_arguments(pane, ui, call, inner, buffer),
         Some(PausePlace::Boundary) | None => 0,
     };
     PauseDrawn { waiting: pauses.waiting(agent), top }
 }
 
-fn draw_arguments(pane: &PausePane, facts: &Facts, call: &ToolCall, area: Rect, buffer: &mut Buffer) -> usize {
-    let lines = arguments(facts, call, area.width);
+fn draw_arguments(pane: &PausePane, ui: &UiContext, call: &ToolCall, area: Rect, buffer: &mut Buffer) -> usize {
+    let lines = arguments(ui, call, area.width);
     let height = usize::from(area.height);
     let top = draw_text(&lines, pane.top, area, buffer);
     let below = lines.len().saturating_sub(top + height);
@@ -87,16 +87,16 @@ fn draw_arguments(pane: &PausePane, facts: &Facts, call: &ToolCall, area: Rect, 
         let more = format!(" ↓ {below} more ");
         let line = row(area, area.height - 1);
         let width = columns(&more).min(line.width);
-        put(buffer, Rect { x: line.right() - width, width, ..line }, &more, facts.theme.notice);
+        put(buffer, Rect { x: line.right() - width, width, ..line }, &more, ui.theme.notice);
     }
     top
 }
 
 /// Lays the arguments out as in an open call of the transcript.
-fn arguments(facts: &Facts, call: &ToolCall, width: u16) -> Vec<Line> {
+fn arguments(ui: &UiContext, call: &ToolCall, width: u16) -> Vec<Line> {
     let mut lines = Vec::new();
     let room = usize::from(width.saturating_sub(INDENT)).max(1);
-    arguments_rows(&call.arguments, room, &facts.theme, &mut lines);
+    arguments_rows(&call.arguments, room, &ui.theme, &mut lines);
     lines
 }
 
@@ -118,7 +118,7 @@ fn head(shown: &PausedAgent<'_>, place: Option<&PausePlace>) -> String {
 }
 
 /// Writes the longest hint that fits.
-fn hint(shown: &PausedAgent<'_>, facts: &Facts, place: Option<&PausePlace>, area: Rect, buffer: &mut Buffer) {
+fn hint(shown: &PausedAgent<'_>, ui: &UiContext, place: Option<&PausePlace>, area: Rect, buffer: &mut Buffer) {
     let hints: &[&str] = match (shown.writing, shown.context == Context::Paused, place) {
         (Some((_, _, what)), _, _) => match what {
             CallText::Arguments => &["Enter runs it with these · Esc leaves them", "Enter runs · Esc leaves"],
@@ -144,7 +144,7 @@ fn hint(shown: &PausedAgent<'_>, facts: &Facts, place: Option<&PausePlace>, area
         (None, false, None) => &["Alt+H goes on"],
     };
     let room = area.width.saturating_sub(INDENT);
-    if let Some(hint) = hints.iter().map(|hint| facts.spell(shown.context, hint)).find(|hint| columns(hint) <= room) {
-        put(buffer, Rect { x: area.x + INDENT.min(area.width), width: room, ..area }, &hint, facts.theme.dim);
+    if let Some(hint) = hints.iter().map(|hint| ui.spell(shown.context, hint)).find(|hint| columns(hint) <= room) {
+        put(buffer, Rect { x: area.x + INDENT.min(area.width), width: room, ..area }, &hint, ui.theme.dim);
     }
 }

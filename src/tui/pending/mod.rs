@@ -11,7 +11,7 @@ pub mod view;
 pub use update::{act, answered, delete, deliver_now, focus, take_back, travel};
 
 use steersman_base::id::MessageId;
-use steersman_session::fold::{PendingText, PendingTexts};
+use steersman_session::model::{PendingText, PendingTexts};
 
 /// The list of pending texts.
 #[derive(Debug, Clone, Default)]

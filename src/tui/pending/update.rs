@@ -1,18 +1,18 @@
-//! What keys do in the list of pending texts, and what became of each act.
+//! What keys do in the list of pending texts, and what became of each operation.
 //!
-//! The agent takes texts while the user acts. Each act names its text by id and is one step of the queue, so it comes
+//! The agent takes texts while the user acts. Each operation names its text by id and is one step of the queue, so it comes
 //! wholly before the delivery or wholly after it, and the reply says which.
 
 use super::PendingPane;
 use crate::effect::{Outcome, PaneEffect};
-use crate::facts::Facts;
 use crate::keymap::{PendingKey, Travel};
 use crate::state::{Cause, Pane};
+use crate::ui_context::UiContext;
 use steersman_base::event::Delivery;
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{QueueAct, QueueOutcome, Request, Shift, Withdrawn};
+use steersman_base::protocol::{QueueOperation, QueueOutcome, Request, Shift, Withdrawn};
 use steersman_base::target::name_of;
-use steersman_session::fold::{PendingStage, PendingText, PendingTexts};
+use steersman_session::model::{PendingStage, PendingText, PendingTexts};
 
 /// Gives the list the focus, with the newest text selected when none is.
 pub fn focus(pane: &mut PendingPane, texts: &PendingTexts) -> Outcome {
@@ -26,8 +26,8 @@ pub fn focus(pane: &mut PendingPane, texts: &PendingTexts) -> Outcome {
 }
 
 /// Carries out a key of the list; `edited` is the text that is being edited.
-pub fn act(pane: &mut PendingPane, key: PendingKey, edited: Option<&MessageId>, facts: &Facts) -> Outcome {
-    Outcome::one(change(pane, key, edited, &facts.run.pending))
+pub fn act(pane: &mut PendingPane, key: PendingKey, edited: Option<&MessageId>, ui: &UiContext) -> Outcome {
+    Outcome::one(change(pane, key, edited, &ui.run.pending))
 }
 
 /// Selects another text.
@@ -52,18 +52,18 @@ fn change(pane: &mut PendingPane, key: PendingKey, edited: Option<&MessageId>, t
         return PaneEffect::Say(format!("{id} is being delivered, it cannot be changed any more"));
     }
     let is_edited = edited == Some(&id);
-    let act = match key {
+    let operation = match key {
         PendingKey::Edit => return PaneEffect::EditEntry(agent, id),
         PendingKey::Delete | PendingKey::Merge | PendingKey::DeliverNow | PendingKey::NextKind if is_edited => {
             return PaneEffect::EndFirst;
         }
         PendingKey::Delete => withdrawal(texts, &id, Withdrawn::Removed),
-        PendingKey::MoveEarlier => QueueAct::Move { shift: Shift::Earlier },
-        PendingKey::MoveLater => QueueAct::Move { shift: Shift::Later },
-        PendingKey::AsFollowUp => QueueAct::Deliver { delivery: Delivery::FollowUp },
-        PendingKey::AsSteer => QueueAct::Deliver { delivery: Delivery::Steer },
-        PendingKey::NextKind => QueueAct::SetKind { kind: kind.next(), scope: message.scope },
-        PendingKey::DeliverNow => QueueAct::Deliver { delivery: Delivery::Now },
+        PendingKey::MoveEarlier => QueueOperation::Move { shift: Shift::Earlier },
+        PendingKey::MoveLater => QueueOperation::Move { shift: Shift::Later },
+        PendingKey::AsFollowUp => QueueOperation::Deliver { delivery: Delivery::FollowUp },
+        PendingKey::AsSteer => QueueOperation::Deliver { delivery: Delivery::Steer },
+        PendingKey::NextKind => QueueOperation::SetKind { kind: kind.next(), scope: message.scope },
+        PendingKey::DeliverNow => QueueOperation::Deliver { delivery: Delivery::Now },
         PendingKey::Merge if message.trigger.is_some() => {
             return PaneEffect::Say(format!("{id} waits for a condition, it cannot be joined with another text"));
         }
@@ -74,16 +74,16 @@ fn change(pane: &mut PendingPane, key: PendingKey, edited: Option<&MessageId>, t
                 let next = &next.message.id;
                 return PaneEffect::Say(format!("{next} waits for a condition, it cannot be joined with another text"));
             }
-            Some(_) => QueueAct::Merge,
+            Some(_) => QueueOperation::Merge,
         },
     };
-    Request::Queue { agent, id, act }.into()
+    Request::Queue { agent, id, operation }.into()
 }
 
 /// Delivers what is pending at once: the selected text, else all that the agents have not been asked about, in order.
-pub fn deliver_now(pane: &PendingPane, edited: Option<&MessageId>, facts: &Facts) -> Outcome {
-    let texts = &facts.run.pending;
-    if texts.is_held_back() && !facts.run.agents.main().running() {
+pub fn deliver_now(pane: &PendingPane, edited: Option<&MessageId>, ui: &UiContext) -> Outcome {
+    let texts = &ui.run.pending;
+    if texts.is_held_back() && !ui.run.agents.main().running() {
         return Outcome::request(Request::Resume);
     }
     let selected = pane.selected(texts).map(|entry| &entry.message.id);
@@ -93,8 +93,8 @@ pub fn deliver_now(pane: &PendingPane, edited: Option<&MessageId>, facts: &Facts
         selected.map_or(goes, |selected| selected == id) && edited != Some(id)
     };
     let requests = texts.waiting().filter(is_wanted).map(|entry| {
-        let act = QueueAct::Deliver { delivery: Delivery::Now };
-        Request::Queue { agent: entry.agent.clone(), id: entry.message.id.clone(), act }.into()
+        let operation = QueueOperation::Deliver { delivery: Delivery::Now };
+        Request::Queue { agent: entry.agent.clone(), id: entry.message.id.clone(), operation }.into()
     });
     let effects: Vec<PaneEffect> = requests.collect();
     if effects.is_empty() {
@@ -117,53 +117,56 @@ pub fn take_back(texts: &PendingTexts) -> Outcome {
     }
 }
 
-/// Takes the reply to an act: moves the selection on, and says what happened where the list does not show it. What
+/// Takes the reply to an operation: moves the selection on, and says what happened where the list does not show it. What
 /// becomes of the text itself is the message's; an edit says its own sentences.
 pub fn answered(
     pane: &mut PendingPane,
     agent: &AgentId,
     id: &MessageId,
-    act: &QueueAct,
+    operation: &QueueOperation,
     outcome: &QueueOutcome,
     texts: &PendingTexts,
 ) -> Option<String> {
     let name = name_of(agent);
-    match (act, outcome) {
-        (QueueAct::Withdraw { to, .. }, QueueOutcome::Withdrawn(_)) => {
+    match (operation, outcome) {
+        (QueueOperation::Withdraw { to, .. }, QueueOutcome::Withdrawn(_)) => {
             pane.removed(id, texts);
             (*to == Withdrawn::Removed).then(|| format!("{id} is deleted; u or Ctrl+_ brings it back"))
         }
-        (QueueAct::Restore { .. }, QueueOutcome::Done) => Some(format!("{id} is back in its place")),
-        (QueueAct::Restore { .. }, _) => Some(format!("{name} has ended: {id} is back in the message")),
-        (QueueAct::Merge, QueueOutcome::Merged(_, second)) => {
+        (QueueOperation::Restore { .. }, QueueOutcome::Done) => Some(format!("{id} is back in its place")),
+        (QueueOperation::Restore { .. }, _) => Some(format!("{name} has ended: {id} is back in the message")),
+        (QueueOperation::Merge, QueueOutcome::Merged(_, second)) => {
             pane.removed(&second.id, texts);
             Some(format!("{id} and {} are one text; u or Ctrl+_ parts them", second.id))
         }
-        (QueueAct::Split { second, .. }, QueueOutcome::Done) => {
+        (QueueOperation::Split { second, .. }, QueueOutcome::Done) => {
             Some(format!("{id} and {} are two texts again", second.id))
         }
-        (QueueAct::Split { second, .. }, QueueOutcome::Withdrawn(_)) => {
+        (QueueOperation::Split { second, .. }, QueueOutcome::Withdrawn(_)) => {
             Some(format!("{name} has ended: {} is back in the message", second.id))
         }
-        (QueueAct::Hold { .. } | QueueAct::Commit { .. } | QueueAct::Release, _)
+        (QueueOperation::Hold { .. } | QueueOperation::Commit { .. } | QueueOperation::Release, _)
         | (
-            QueueAct::Move { .. } | QueueAct::SetKind { .. } | QueueAct::Deliver { .. } | QueueAct::Confirm,
+            QueueOperation::Move { .. }
+            | QueueOperation::SetKind { .. }
+            | QueueOperation::Deliver { .. }
+            | QueueOperation::Confirm,
             QueueOutcome::Done,
         ) => None,
-        (act, QueueOutcome::Refused(refused)) => Some(format!("{id} was not {}: {refused}", past(act))),
-        (act, QueueOutcome::Ended) => Some(format!("{id} was not {}: {name} has ended", past(act))),
-        (QueueAct::Deliver { delivery: Delivery::Now }, _) => Some(format!("{id} was delivered already")),
-        (act, _) => Some(format!("{id} was delivered before it could be {}", past(act))),
+        (operation, QueueOutcome::Refused(refused)) => Some(format!("{id} was not {}: {refused}", past(operation))),
+        (operation, QueueOutcome::Ended) => Some(format!("{id} was not {}: {name} has ended", past(operation))),
+        (QueueOperation::Deliver { delivery: Delivery::Now }, _) => Some(format!("{id} was delivered already")),
+        (operation, _) => Some(format!("{id} was delivered before it could be {}", past(operation))),
     }
 }
 
 fn withdraw(texts: &PendingTexts, id: &MessageId, to: Withdrawn) -> Option<Request> {
     let agent = texts.get(id)?.agent.clone();
-    Some(Request::Queue { agent, id: id.clone(), act: withdrawal(texts, id, to) })
+    Some(Request::Queue { agent, id: id.clone(), operation: withdrawal(texts, id, to) })
 }
 
-fn withdrawal(texts: &PendingTexts, id: &MessageId, to: Withdrawn) -> QueueAct {
-    QueueAct::Withdraw { to, before: texts.before(id) }
+fn withdrawal(texts: &PendingTexts, id: &MessageId, to: Withdrawn) -> QueueOperation {
+    QueueOperation::Withdraw { to, before: texts.before(id) }
 }
 
 /// Selects the next text where the selected one has left by itself: nothing is acted on before the user has seen it.
@@ -178,19 +181,19 @@ fn select_next(pane: &mut PendingPane, texts: &PendingTexts) -> String {
     }
 }
 
-fn past(act: &QueueAct) -> &'static str {
-    match act {
-        QueueAct::Hold { .. } | QueueAct::Release => "edited",
-        QueueAct::Commit { .. } | QueueAct::Restore { .. } => "put back",
-        QueueAct::Withdraw { to: Withdrawn::Removed, .. } => "deleted",
-        QueueAct::Withdraw { to: Withdrawn::Message, .. } => "taken back",
-        QueueAct::Move { .. } => "moved",
-        QueueAct::SetKind { .. } => "given another kind",
-        QueueAct::Deliver { delivery: Delivery::Steer } => "made a steer",
-        QueueAct::Deliver { delivery: Delivery::FollowUp } => "made a follow-up",
-        QueueAct::Deliver { delivery: Delivery::Now } => "delivered now",
-        QueueAct::Merge => "joined with the next",
-        QueueAct::Split { .. } => "parted",
-        QueueAct::Confirm => "confirmed",
+fn past(operation: &QueueOperation) -> &'static str {
+    match operation {
+        QueueOperation::Hold { .. } | QueueOperation::Release => "edited",
+        QueueOperation::Commit { .. } | QueueOperation::Restore { .. } => "put back",
+        QueueOperation::Withdraw { to: Withdrawn::Removed, .. } => "deleted",
+        QueueOperation::Withdraw { to: Withdrawn::Message, .. } => "taken back",
+        QueueOperation::Move { .. } => "moved",
+        QueueOperation::SetKind { .. } => "given another kind",
+        QueueOperation::Deliver { delivery: Delivery::Steer } => "made a steer",
+        QueueOperation::Deliver { delivery: Delivery::FollowUp } => "made a follow-up",
+        QueueOperation::Deliver { delivery: Delivery::Now } => "delivered now",
+        QueueOperation::Merge => "joined with the next",
+        QueueOperation::Split { .. } => "parted",
+        QueueOperation::Confirm => "confirmed",
     }
 }

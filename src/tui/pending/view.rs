@@ -4,15 +4,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::PendingPane;
-use crate::facts::Facts;
 use crate::state::{Pane, Region, Regions};
+use crate::ui_context::UiContext;
 use crate::view::layout::{MEDIUM, PaneUse};
 use crate::widgets::fit::{below, columns, one_line, put, put_right, row, select};
 use steersman_base::event::Delivery;
 use steersman_base::id::AgentId;
 use steersman_base::steering::TextKind;
 use steersman_base::target::name_of;
-use steersman_session::fold::{PendingStage, PendingText};
+use steersman_session::model::{PendingStage, PendingText};
 
 /// Says when a text will be delivered, the longest words first.
 pub type Forecast<'a> = &'a dyn Fn(&PendingText) -> Vec<String>;
@@ -21,17 +21,17 @@ pub type Forecast<'a> = &'a dyn Fn(&PendingText) -> Vec<String>;
 pub type PlanForecast<'a> = &'a dyn Fn(&AgentId) -> Vec<String>;
 
 /// Returns the rows of the plans whose changes wait to be sent.
-pub fn plan_rows(facts: &Facts) -> usize {
-    facts.run.plans.waiting().count()
+pub fn plan_rows(ui: &UiContext) -> usize {
+    ui.run.plans.waiting().count()
 }
 
 /// Draws a row for each plan of which the user changed something that its agent does not know yet; returns the room that
 /// is left for the texts, of which one row stays.
-fn draw_plans(facts: &Facts, plan_forecast: PlanForecast<'_>, area: Rect, buffer: &mut Buffer) -> Rect {
-    let theme = &facts.theme;
-    let least = u16::from(!facts.run.pending.is_empty());
+fn draw_plans(ui: &UiContext, plan_forecast: PlanForecast<'_>, area: Rect, buffer: &mut Buffer) -> Rect {
+    let theme = &ui.theme;
+    let least = u16::from(!ui.run.pending.is_empty());
     let mut left = area;
-    for (agent, summary) in facts.run.plans.waiting() {
+    for (agent, summary) in ui.run.plans.waiting() {
         if left.height <= least {
             break;
         }
@@ -53,16 +53,16 @@ pub fn draw(
     pane: &PendingPane,
     used: PaneUse,
     (forecast, plan_forecast): (Forecast<'_>, PlanForecast<'_>),
-    facts: &Facts,
+    ui: &UiContext,
     area: Rect,
     regions: &mut Regions,
     buffer: &mut Buffer,
 ) {
     regions.add(area, Region::Pane(Pane::Pending));
-    let area = draw_plans(facts, plan_forecast, area, buffer);
-    let texts = &facts.run.pending;
+    let area = draw_plans(ui, plan_forecast, area, buffer);
+    let texts = &ui.run.pending;
     let entries = texts.entries();
-    let theme = &facts.theme;
+    let theme = &ui.theme;
     let rows = usize::from(area.height);
     let focused = used == PaneUse::Focused;
     if entries.is_empty() {
@@ -108,7 +108,7 @@ pub fn draw(
         }
         let whom =
             if entry.agent.is_main() { String::new() } else { format!("@{} ", one_line(&name_of(&entry.agent))) };
-        let sender = facts.from_elsewhere(entry.message.sender.as_ref());
+        let sender = ui.from_elsewhere(entry.message.sender.as_ref());
         let whom = sender.map_or_else(|| whom.clone(), |sender| format!("{whom}({}) ", one_line(sender)));
         let kind = match entry.message.kind {
             TextKind::Add => String::new(),

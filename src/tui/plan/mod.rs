@@ -6,11 +6,11 @@
 //!
 //! # Where things are
 //!
-//! - the pane: `mod.rs`; the words of `/plan`: `words.rs`; the text of a step in the message: `src/tui/update/plan.rs`;
+//! - the pane: `mod.rs`; the argument of `/plan`: `command.rs`; the text of a step in the message: `src/tui/update/plan.rs`;
 //!   tests: `plan.rs`, `tests/pty/plan.rs`
-//! - the plans of the run: `src/session/fold/plans.rs`; what the agent is told: `src/agent/plan.rs`; tests: `tests/agent/plan/told.rs`
+//! - the plans of the run: `src/session/model/plans.rs`; what the agent is told: `src/agent/plan.rs`; tests: `tests/agent/plan/told.rs`
 
-mod words;
+mod command;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -18,9 +18,9 @@ use ratatui::layout::Rect;
 use super::overlay::list::draw_empty;
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::effect::{Outcome, PaneEffect, StepText};
-use crate::facts::Facts;
 use crate::keymap::{Action, Context, PlanKey};
 use crate::state::{Region, Regions};
+use crate::ui_context::UiContext;
 use crate::widgets::fit::{put, row, select};
 use crate::widgets::steps::step_lines;
 use crate::widgets::wrap::Line;
@@ -30,7 +30,7 @@ use steersman_base::protocol::{Request, Shift};
 use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
 
-pub use words::{PlanCommand, read};
+pub use command::{PlanCommand, read};
 
 /// The plan of one agent, from its opening to its end.
 #[derive(Debug, Default)]
@@ -47,8 +47,8 @@ impl PlanPane {
         Self { agent, step, ..Self::default() }
     }
 
-    fn steps<'a>(&self, facts: &'a Facts) -> &'a [PlanStep] {
-        facts.run.plans.of(&self.agent).map(|shared| shared.plan.steps.as_slice()).unwrap_or_default()
+    fn steps<'a>(&self, ui: &'a UiContext) -> &'a [PlanStep] {
+        ui.run.plans.of(&self.agent).map(|shared| shared.plan.steps.as_slice()).unwrap_or_default()
     }
 }
 
@@ -65,15 +65,15 @@ impl Overlay for PlanPane {
         &["Esc: closes the plan", "Esc: closes"]
     }
 
-    fn titles(&self, facts: &Facts) -> Vec<String> {
+    fn titles(&self, ui: &UiContext) -> Vec<String> {
         let owner = name_of(&self.agent);
         let owner = visible_line(&owner);
-        let shared = facts.run.plans.of(&self.agent);
+        let shared = ui.run.plans.of(&self.agent);
         let progress = shared.map(|shared| format!(": {}", shared.plan.progress_words())).unwrap_or_default();
         vec![format!(" Plan of {owner}{progress} "), format!(" Plan of {owner} "), " Plan ".to_owned()]
     }
 
-    fn hints(&self, _: &Facts) -> &'static [&'static str] {
+    fn hints(&self, _: &UiContext) -> &'static [&'static str] {
         &[
             " a add · Enter edits · Space checks · x strikes out · J/K move · Tab agent · Esc closes ",
             " a add · Enter edits · Space checks · x strikes · Esc closes ",
@@ -82,39 +82,39 @@ impl Overlay for PlanPane {
         ]
     }
 
-    fn count(&self, facts: &Facts) -> usize {
-        self.steps(facts).len()
+    fn count(&self, ui: &UiContext) -> usize {
+        self.steps(ui).len()
     }
 
     fn position(&mut self) -> &mut ListPosition {
         &mut self.position
     }
 
-    fn selected(&self, facts: &Facts) -> usize {
-        let steps = self.steps(facts);
+    fn selected(&self, ui: &UiContext) -> usize {
+        let steps = self.steps(ui);
         let by_id = self.step.as_ref().and_then(|id| steps.iter().position(|step| step.id == *id));
         by_id.unwrap_or(self.position.selected).min(steps.len().saturating_sub(1))
     }
 
-    fn select(&mut self, row: usize, facts: &Facts) {
-        let steps = self.steps(facts);
+    fn select(&mut self, row: usize, ui: &UiContext) {
+        let steps = self.steps(ui);
         self.position.selected = row.min(steps.len().saturating_sub(1));
         self.step = steps.get(self.position.selected).map(|step| step.id.clone());
     }
 
-    fn act(&mut self, action: Action, facts: &Facts) -> Outcome {
+    fn act(&mut self, action: Action, ui: &UiContext) -> Outcome {
         let Action::InPlan(key) = action else { return Outcome::Ignored };
         // What is asked for is about the step that is selected now, also when another one comes to its row.
-        self.select(self.selected(facts), facts);
-        let steps = self.steps(facts);
-        let step = steps.get(self.selected(facts));
+        self.select(self.selected(ui), ui);
+        let steps = self.steps(ui);
+        let step = steps.get(self.selected(ui));
         let write = |what| Outcome::one(PaneEffect::WriteStep(self.agent.clone(), what));
         let edit = |edit| Outcome::request(Request::EditPlan { agent: self.agent.clone(), edit });
         let mark = |step: &PlanStep, state| edit(PlanEdit::Mark { step: step.id.clone(), state });
         match (key, step) {
             (PlanKey::Add, step) => write(StepText::New(step.map(|step| step.id.clone()))),
             (PlanKey::NextAgent, _) => {
-                let agents: Vec<&AgentId> = facts.run.plans.agents().collect();
+                let agents: Vec<&AgentId> = ui.run.plans.agents().collect();
                 let place = agents.iter().position(|agent| **agent == self.agent).map_or(0, |place| place + 1);
                 match agents.get(place % agents.len().max(1)) {
                     Some(next) if **next != self.agent => *self = Self::of((*next).clone(), None),
@@ -137,13 +137,13 @@ impl Overlay for PlanPane {
         }
     }
 
-    fn wheel(&mut self, lines: isize, facts: &Facts) {
-        self.select(self.selected(facts).saturating_add_signed(lines.signum()), facts);
+    fn wheel(&mut self, lines: isize, ui: &UiContext) {
+        self.select(self.selected(ui).saturating_add_signed(lines.signum()), ui);
     }
 
-    fn draw_inside(&self, facts: &Facts, mut inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        let theme = &facts.theme;
-        let Some(shared) = facts.run.plans.of(&self.agent) else {
+    fn draw_inside(&self, ui: &UiContext, mut inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+        let theme = &ui.theme;
+        let Some(shared) = ui.run.plans.of(&self.agent) else {
             let words = ["No steps yet.", "The agent writes them down, and so may you: a adds one."];
             return draw_empty(&words, inner, theme, buffer);
         };
@@ -154,7 +154,7 @@ impl Overlay for PlanPane {
             inner.height -= 1;
         }
         let steps = &shared.plan.steps;
-        let selected = self.selected(facts);
+        let selected = self.selected(ui);
         let mut lines: Vec<(usize, Line)> = Vec::new();
         for (index, step) in steps.iter().enumerate() {
             let mut rows = Vec::new();

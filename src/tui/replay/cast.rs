@@ -14,7 +14,7 @@ use ratatui::{Terminal, TerminalOptions, Viewport};
 use serde_json::json;
 
 use super::{ReplayScreen, Replayed};
-use steersman_base::protocol::Post;
+use steersman_base::protocol::Update;
 use steersman_base::text::escaped_json;
 
 /// Changes within this time are one picture.
@@ -37,13 +37,13 @@ impl Write for Output {
     }
 }
 
-/// Writes the recording of these posts, each with its time.
+/// Writes the recording of these updates, each with its time.
 ///
 /// # Errors
 /// When the recording has no written form.
-pub fn cast(replayed: Replayed, title: &str, posts: Vec<(Timestamp, Post)>) -> io::Result<String> {
+pub fn cast(replayed: Replayed, title: &str, updates: Vec<(Timestamp, Update)>) -> io::Result<String> {
     let (size, started) = (replayed.size, replayed.started);
-    let began = posts.first().map_or(started, |(at, _)| *at);
+    let began = updates.first().map_or(started, |(at, _)| *at);
     let mut screen = ReplayScreen::new(replayed);
     let output = Output::default();
     let viewport = Viewport::Fixed(Rect::from((Position::ORIGIN, size)));
@@ -57,10 +57,10 @@ pub fn cast(replayed: Replayed, title: &str, posts: Vec<(Timestamp, Post)>) -> i
         "title": title,
     });
     let mut lines = escaped_json(header.to_string()) + "\n";
-    let mut posts = posts.into_iter().peekable();
-    while let Some((at, post)) = posts.next() {
-        screen.take(at, post);
-        if posts.peek().is_some_and(|(next, _)| next.duration_since(at) < FRAME) {
+    let mut updates = updates.into_iter().peekable();
+    while let Some((at, update)) = updates.next() {
+        screen.take(at, update);
+        if updates.peek().is_some_and(|(next, _)| next.duration_since(at) < FRAME) {
             continue;
         }
         screen.draw(&mut terminal);

@@ -1,4 +1,4 @@
-//! A screen that is fed from a saved session instead of a run: the same fold and the same pictures, without a terminal.
+//! A screen that is fed from a saved session instead of a run: the same reduction and the same pictures, without a terminal.
 //!
 //! Called by `steersman replay`, and by the exports that tell what the screen showed. Nothing is sent and nothing is
 //! asked: effects are left where they are.
@@ -27,7 +27,7 @@ use crate::transcript::transcript_markdown;
 use crate::update::{record, update};
 use crate::view::{self, ViewCache};
 use steersman_base::id::AgentId;
-use steersman_base::protocol::{Notice, Post};
+use steersman_base::protocol::{Notice, Update};
 
 pub use cast::cast;
 
@@ -39,7 +39,7 @@ pub struct Replayed {
     pub zone: TimeZone,
     /// When the session began.
     pub started: Timestamp,
-    pub facts: RecordedFacts,
+    pub details: RecordedFacts,
 }
 
 /// A screen that shows a saved session.
@@ -51,23 +51,23 @@ pub struct ReplayScreen {
 impl ReplayScreen {
     /// Makes the screen of a session that has not begun.
     pub fn new(replayed: Replayed) -> Self {
-        let Replayed { size, zone, started, facts: RecordedFacts { place, branch, model } } = replayed;
+        let Replayed { size, zone, started, details: RecordedFacts { place, branch, model } } = replayed;
         let mut app = App::new(size, started, Status::new(model, ModelSource::Configured), Themes::default());
-        (app.facts.zone, app.facts.place, app.facts.branch) = (zone, place, branch);
+        (app.ui.zone, app.ui.place, app.ui.branch) = (zone, place, branch);
         update(&mut app, Msg::from(Notice::Ready));
         Self { app, cache: ViewCache::default() }
     }
 
     /// Takes what the screen got at a time.
-    pub fn take(&mut self, at: Timestamp, post: Post) {
-        self.app.facts.now = at.max(self.app.facts.now);
-        self.app.facts.run.agents.tick(self.app.facts.now);
-        record(&mut self.app, post);
+    pub fn take(&mut self, at: Timestamp, update: Update) {
+        self.app.ui.now = at.max(self.app.ui.now);
+        self.app.ui.run.agents.tick(self.app.ui.now);
+        record(&mut self.app, update);
     }
 
     /// Returns the rows as text, without blanks at their ends.
     pub fn rows(&mut self) -> Vec<String> {
-        let Size { width, height } = self.app.facts.size;
+        let Size { width, height } = self.app.ui.size;
         let Ok(mut terminal) = Terminal::new(TestBackend::new(width, height));
         self.draw(&mut terminal);
         let buffer = terminal.backend().buffer();
@@ -76,21 +76,21 @@ impl ReplayScreen {
 
     /// Writes the transcripts of all agents as Markdown.
     pub fn markdown(&mut self) -> String {
-        let agents: Vec<AgentId> = self.app.facts.run.agents.nodes().iter().map(|node| node.id.clone()).collect();
-        let zone = self.app.facts.zone.clone();
+        let agents: Vec<AgentId> = self.app.ui.run.agents.nodes().iter().map(|node| node.id.clone()).collect();
+        let zone = self.app.ui.zone.clone();
         let pages = agents.iter().map(|agent| transcript_markdown(&self.app.reader_mut(agent).transcript, &zone));
         pages.collect::<Vec<_>>().join("\n")
     }
 
     /// Writes the ledger as comma-separated values.
     pub fn ledger(&self) -> String {
-        ledger_csv(self.app.facts.run.receipts.list())
+        ledger_csv(self.app.ui.run.receipts.list())
     }
 
     /// Draws on a terminal, as the screen's loop does.
     fn draw<B: Backend>(&mut self, terminal: &mut Terminal<B>) {
         // Once for all that was taken since the last picture.
-        let now = self.app.facts.now;
+        let now = self.app.ui.now;
         update(&mut self.app, Msg::Tick(now));
         if let Some(looked) = view::look(&self.app, &mut self.cache) {
             update(&mut self.app, Msg::Looked(looked));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::msg::Msg;
 use steersman_base::event::Event;
-use steersman_base::protocol::{DraftText, Notice, Post, Reply, Request};
+use steersman_base::protocol::{DraftText, Notice, Reply, Request, Update};
 
 /// Longest time that a text is typed without being kept.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -26,11 +26,13 @@ impl KeptDrafts {
                 PAUSE
             }
             // A text that was safe in a queue is only in the message now, or only in a queue.
-            Msg::Post(
-                Post::Reply(Reply::Queue { .. } | Reply::Stopped(_) | Reply::Injected { .. })
-                | Post::Notice(Notice::Returned(_) | Notice::Unfinished(_)),
+            Msg::Update(
+                Update::Reply(Reply::Queue { .. } | Reply::Stopped(_) | Reply::Injected { .. })
+                | Update::Notice(Notice::Returned(_) | Notice::Unfinished(_)),
             ) => Duration::ZERO,
-            Msg::Post(Post::Envelope(envelope)) if matches!(envelope.event, Event::Returned { .. }) => Duration::ZERO,
+            Msg::Update(Update::Envelope(envelope)) if matches!(envelope.event, Event::Returned { .. }) => {
+                Duration::ZERO
+            }
             _ => return,
         };
         let at = now + wait;

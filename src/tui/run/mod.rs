@@ -83,21 +83,21 @@ pub fn run_lines(options: ScreenOptions, client: &dyn Client) -> io::Result<Endi
 fn new_app(options: &ScreenOptions, size: Size, medium: Medium) -> App {
     let status = Status::new(options.label.clone(), options.source);
     let mut app = App::new(size, clock::now(), status, options.themes.clone());
-    app.facts.medium = medium;
-    app.facts.run.agents.prices = options.prices.clone();
-    app.facts.zone = jiff::tz::TimeZone::system();
+    app.ui.medium = medium;
+    app.ui.run.agents.prices = options.prices.clone();
+    app.ui.zone = jiff::tz::TimeZone::system();
     app.pointer.mode = options.mouse;
-    app.facts.keymap = options.keymap.clone();
+    app.ui.keymap = options.keymap.clone();
     if medium == Medium::Screen {
         app.message.set_editor_keys(options.editor_keys);
     }
     app.alerts.when = options.when;
     if options.tour == TourStart::AtOnce {
-        app.facts.tour.toggle();
+        app.ui.tour.toggle();
     }
-    app.facts.session.clone_from(&options.session);
-    app.facts.client.clone_from(&options.client);
-    app.facts.place = options.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    app.ui.session.clone_from(&options.session);
+    app.ui.client.clone_from(&options.client);
+    app.ui.place = options.cwd.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     app
 }
 

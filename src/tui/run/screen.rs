@@ -24,14 +24,14 @@ use crate::terminal::alert::{AlertMethod, alert};
 use crate::terminal::signals::SignalAction;
 use crate::terminal::writer::Written;
 use crate::terminal::{self, Terminal, TerminalKind, watchdog};
-use crate::theme::Ground;
+use crate::theme::Background;
 use crate::transcript::Rest;
 use crate::update::update;
 use crate::view::{self, ViewCache};
 use steersman_base::clock;
 use steersman_base::event::Envelope;
 use steersman_base::limits;
-use steersman_base::protocol::{Notice, Post};
+use steersman_base::protocol::{Notice, Update};
 use steersman_session::Client;
 
 /// The screen, and what is on it.
@@ -41,7 +41,7 @@ pub(super) struct Screen<'a> {
     pub reader: Reader,
     cache: ViewCache,
     /// What was taken from the run and is not folded yet, in order.
-    mail: VecDeque<Post>,
+    mail: VecDeque<Update>,
     /// Bytes of text that were folded since the last frame.
     folded: usize,
     /// Whether what is folded now happened long ago, in a session that goes on and is still being read.
@@ -129,7 +129,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             None => {}
         }
         // The Linux console does not know the question and prints it.
-        if self.kind.is_emulator() && self.core.app.facts.themes.wants_ground() {
+        if self.kind.is_emulator() && self.core.app.ui.themes.wants_ground() {
             self.reader.expect_answer();
             self.terminal.say(terminal::ASK_BACKGROUND);
         }
@@ -210,14 +210,14 @@ impl<'a> Surface<'a> for Screen<'a> {
         // As much as leaves room for keys: what a crew does in a second can be more than fits between two frames, and what
         // a flood brings can be more than one frame can lay out.
         while self.may_fold()
-            && let Some(mut post) = self.mail.pop_front()
+            && let Some(mut update) = self.mail.pop_front()
         {
-            if let Some(rest) = post.split_off(limits::FOLD_BYTES) {
+            if let Some(rest) = update.split_off(limits::FOLD_BYTES) {
                 self.mail.push_front(rest);
             }
-            self.folded += post.piece_bytes();
-            self.is_retelling = self.core.app.transcripts.is_arriving() && matches!(post, Post::Envelope(_));
-            self.dispatch(Msg::Post(post));
+            self.folded += update.piece_bytes();
+            self.is_retelling = self.core.app.transcripts.is_arriving() && matches!(update, Update::Envelope(_));
+            self.dispatch(Msg::Update(update));
             self.is_retelling = false;
             if now.elapsed() >= limits::FOLD_TIME {
                 break;
@@ -328,7 +328,7 @@ impl Screen<'_> {
             Input::Paste(text, at) => self.dispatch(Msg::Paste(text, at)),
             Input::Mouse(event, at) => self.dispatch(Msg::Mouse(event, at)),
             Input::Attention(attention) => self.dispatch(Msg::Attention(attention)),
-            Input::Background(colour) => self.dispatch(Msg::Background(Ground::of_colour(colour))),
+            Input::Background(colour) => self.dispatch(Msg::Background(Background::of_colour(colour))),
             Input::Pictures(protocol) => {
                 // Nobody else was asked, and once is enough.
                 if self.pictures == Some(protocol) && !self.shows_pictures {

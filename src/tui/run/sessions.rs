@@ -69,18 +69,18 @@ fn hit_row(hit: Hit, directory: &str, word: &str) -> ListChoice {
     let Hit { session, agent, at, seq, kind, excerpt, .. } = hit;
     let when = at.map(|at| at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
     let name = if agent.is_main() { MAIN } else { agent.as_str() };
-    let facts = [
+    let details = [
         when.unwrap_or_default(),
         directory.to_owned(),
         name.to_owned(),
         kind.replace('_', " "),
         seq.map(|seq| format!("#{seq}")).unwrap_or_default(),
     ];
-    let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+    let details: Vec<String> = details.into_iter().filter(|fact| !fact.is_empty()).collect();
     ListChoice {
         id: session.to_string(),
         title: excerpt.clone(),
-        facts: facts.join(" · "),
+        details: details.join(" · "),
         preview: excerpt,
         place: EventPlace { seq, agent: Some(agent), word: word.to_owned() },
         ..ListChoice::default()
@@ -145,7 +145,7 @@ pub fn steps_of(mut records: impl Iterator<Item = io::Result<Record>>) -> io::Re
             None
         }
     });
-    let steps = moments(whole).map(|Moment { seq, at, post }| Step { seq, at, post }).collect();
+    let steps = moments(whole).map(|Moment { seq, at, update }| Step { seq, at, update }).collect();
     failed.map(|()| steps)
 }
 
@@ -156,7 +156,7 @@ fn row(outline: &Outline) -> ListChoice {
     let parent = parent.as_ref().map(|parent| format!("branch of {}", parent.as_str().get(..8).unwrap_or_default()));
     let turns = count(usize::try_from(*turns).unwrap_or(usize::MAX), "turn");
     let place: Vec<String> = [name_of(directory)].into_iter().chain(branch).filter(|part| !part.is_empty()).collect();
-    let facts = [
+    let details = [
         when.unwrap_or_default(),
         place.join(" "),
         state.name().to_owned(),
@@ -164,7 +164,7 @@ fn row(outline: &Outline) -> ListChoice {
         format!("{} tokens", tokens(*used)),
         parent.unwrap_or_default(),
     ];
-    let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+    let details: Vec<String> = details.into_iter().filter(|fact| !fact.is_empty()).collect();
     let said = preview.texts.iter().map(|text| format!("› {text}"));
     let answer = (!preview.answer.is_empty()).then(|| format!("The last answer:\n{}", preview.answer));
     // The newest answer first: it says best how far the session came.
@@ -173,7 +173,7 @@ fn row(outline: &Outline) -> ListChoice {
         id: id.to_string(),
         directory: directory.clone(),
         title: title.lines().next().unwrap_or_default().to_owned(),
-        facts: facts.join(" · "),
+        details: details.join(" · "),
         preview: preview.join("\n"),
         ..ListChoice::default()
     }

@@ -17,7 +17,7 @@ use crate::state::App;
 use steersman_base::clock::seconds_between;
 use steersman_base::event::Event;
 use steersman_base::limits;
-use steersman_base::protocol::Post;
+use steersman_base::protocol::Update;
 use steersman_base::text::CommandOutput;
 
 /// When the command runs.
@@ -40,10 +40,10 @@ impl StatusLine {
     /// Notes a message that may change what the command gets.
     pub fn on_msg(&mut self, msg: &Msg, now: Instant) {
         let changes = match msg {
-            Msg::Post(Post::Envelope(envelope)) => {
+            Msg::Update(Update::Envelope(envelope)) => {
                 !envelope.event.is_piece() || matches!(envelope.event, Event::TurnEnded { .. })
             }
-            Msg::Post(_) | Msg::Branch(_) | Msg::StatusLine(_) => true,
+            Msg::Update(_) | Msg::Branch(_) | Msg::StatusLine(_) => true,
             _ => false,
         };
         if changes && self.due.is_none() {
@@ -69,8 +69,8 @@ impl StatusLine {
         }
         self.given = given.clone();
         if let Some(cost) = given.get_mut("cost").and_then(Value::as_object_mut) {
-            let started = app.facts.run.agents.main().started;
-            let millis = started.map_or(0, |started| seconds_between(started, app.facts.now).saturating_mul(1_000));
+            let started = app.ui.run.agents.main().started;
+            let millis = started.map_or(0, |started| seconds_between(started, app.ui.now).saturating_mul(1_000));
             cost.insert("total_duration_ms".to_owned(), millis.into());
         }
         self.begun = Some(now);
@@ -93,8 +93,8 @@ pub fn first_line(printed: &str) -> String {
 
 /// Describes the run as the command gets it, but for what time alone changes.
 pub fn description(app: &App, cwd: &str) -> Value {
-    let facts = &app.facts;
-    let main = facts.run.agents.main();
+    let ui = &app.ui;
+    let main = ui.run.agents.main();
     let model = app.status.model(main);
     let nanos = main.totals().cost_nanos;
     #[allow(clippy::cast_precision_loss)] // Money as other programs write it.
@@ -102,10 +102,10 @@ pub fn description(app: &App, cwd: &str) -> Value {
     let used = main.context_percent();
     json!({
         "hook_event_name": "Status",
-        "session_id": facts.session.clone().unwrap_or_default(),
+        "session_id": ui.session.clone().unwrap_or_default(),
         "cwd": cwd,
         "model": { "id": model, "display_name": model },
-        "workspace": { "current_dir": cwd, "project_dir": cwd, "branch": facts.branch },
+        "workspace": { "current_dir": cwd, "project_dir": cwd, "branch": ui.branch },
         "version": env!("CARGO_PKG_VERSION"),
         "output_style": { "name": "default" },
         "cost": { "total_cost_usd": dollars },
@@ -116,8 +116,8 @@ pub fn description(app: &App, cwd: &str) -> Value {
             "remaining_percentage": used.map(|used| 100_u64.saturating_sub(used)),
         },
         "exceeds_200k_tokens": main.context.is_some_and(|tokens| tokens > 200_000),
-        "permission_mode": facts.run.permissions.mode.name(),
-        "agents": facts.run.agents.running(),
-        "tokens_used": facts.run.agents.spent(),
+        "permission_mode": ui.run.permissions.mode.name(),
+        "agents": ui.run.agents.running(),
+        "tokens_used": ui.run.agents.spent(),
     })
 }

@@ -27,7 +27,7 @@ use crate::terminal::writer::Written;
 use crate::update::update;
 use steersman_base::event::{Envelope, Event};
 use steersman_base::limits;
-use steersman_base::protocol::Post;
+use steersman_base::protocol::Update;
 use steersman_images::Preview;
 use steersman_session::Client;
 
@@ -37,7 +37,7 @@ pub(super) struct Core<'a> {
     pub clock: FrameClock,
     pub client: &'a dyn Client,
     /// What was taken from the client and is to be folded at once, in order.
-    pub posts: VecDeque<Post>,
+    pub updates: VecDeque<Update>,
     pub files: Files,
     pub memory: Memory,
     pub outside: Option<Arc<dyn Outside>>,
@@ -57,7 +57,7 @@ impl<'a> Core<'a> {
             app,
             clock: FrameClock::new(Instant::now()),
             client,
-            posts: VecDeque::new(),
+            updates: VecDeque::new(),
             files,
             memory: Memory::new(options),
             outside: options.outside.clone(),
@@ -163,7 +163,7 @@ pub(super) trait Surface<'a>: Sized {
 
     /// Folds a message and carries out what is wanted then.
     fn dispatch(&mut self, msg: Msg) {
-        let event = if let Msg::Post(Post::Envelope(envelope)) = &msg {
+        let event = if let Msg::Update(Update::Envelope(envelope)) = &msg {
             // A turn may have switched the branch.
             if let Event::TurnEnded { .. } = envelope.event {
                 let core = self.core();
@@ -204,15 +204,15 @@ pub(super) trait Surface<'a>: Sized {
     /// Takes what came of a request, and what changed.
     fn take_answers(&mut self) {
         let core = self.core();
-        core.posts.extend(core.client.answers());
-        self.fold_posts();
+        core.updates.extend(core.client.answers());
+        self.take_updates();
     }
 
-    /// Folds what was taken. A post that makes a request is not overtaken by what comes of it, which would then be undone
+    /// Folds what was taken. A update that makes a request is not overtaken by what comes of it, which would then be undone
     /// by an older snapshot.
-    fn fold_posts(&mut self) {
-        while let Some(post) = self.core().posts.pop_front() {
-            self.dispatch(Msg::Post(post));
+    fn take_updates(&mut self) {
+        while let Some(update) = self.core().updates.pop_front() {
+            self.dispatch(Msg::Update(update));
         }
     }
 

@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::state::Cause;
 use steersman_base::limits;
 use steersman_base::protocol::LocalServer;
-use steersman_session::fold::agents::AgentNode;
+use steersman_session::model::agents::AgentNode;
 
 /// The sentence after the first of two Ctrl+C.
 const QUITS: &str = "Ctrl+C again quits";

@@ -20,7 +20,7 @@ pub enum Depth {
 
 /// What is known of the background.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Ground {
+pub enum Background {
     #[default]
     Unknown,
     Dark,
@@ -63,7 +63,7 @@ impl Depth {
     }
 }
 
-impl Ground {
+impl Background {
     /// Reads `COLORFGBG`, in which some terminals say the numbers of their colours; the last is the background.
     pub fn detect(colorfgbg: Option<&str>) -> Self {
         match colorfgbg.and_then(|says| says.rsplit(';').next()).map(str::parse::<u8>) {
@@ -166,15 +166,22 @@ mod tests {
     fn a_background_is_dark_or_light_by_what_the_eye_sees() {
         let dark = [[0, 0, 0], [40, 44, 52], [0, 43, 54], [0, 0, 255]];
         let light = [[255, 255, 255], [253, 246, 227], [255, 255, 0], [0, 255, 0]];
-        assert!(dark.into_iter().all(|colour| Ground::of_colour(colour) == Ground::Dark));
-        assert!(light.into_iter().all(|colour| Ground::of_colour(colour) == Ground::Light));
+        assert!(dark.into_iter().all(|colour| Background::of_colour(colour) == Background::Dark));
+        assert!(light.into_iter().all(|colour| Background::of_colour(colour) == Background::Light));
     }
 
     #[test]
     fn the_background_is_known_only_where_the_terminal_says_it() {
-        let grounds = [None, Some("15;0"), Some("0;15"), Some("0;default;15"), Some("15;default"), Some("x;300")];
-        let expected = [Ground::Unknown, Ground::Dark, Ground::Light, Ground::Light, Ground::Unknown, Ground::Unknown];
-        assert_eq!(grounds.map(Ground::detect), expected);
+        let backgrounds = [None, Some("15;0"), Some("0;15"), Some("0;default;15"), Some("15;default"), Some("x;300")];
+        let expected = [
+            Background::Unknown,
+            Background::Dark,
+            Background::Light,
+            Background::Light,
+            Background::Unknown,
+            Background::Unknown,
+        ];
+        assert_eq!(backgrounds.map(Background::detect), expected);
     }
 
     #[test]

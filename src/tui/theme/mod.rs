@@ -11,12 +11,12 @@
 
 mod depth;
 mod sheet;
+mod style;
 mod themes;
-mod words;
 
 use ratatui::style::Style;
 
-pub use depth::{Depth, Ground};
+pub use depth::{Background, Depth};
 pub use themes::{AUTO, Themes};
 
 /// Makes a struct of styles whose fields are the keys of a theme's file; `_` at the end of a name is no part of its key.
@@ -164,7 +164,7 @@ styles! {
 impl Theme {
     /// Makes a built-in theme for what a terminal can show; one that does not exist has no style at all.
     pub fn built_in(name: &str, depth: Depth) -> Self {
-        Themes::new(depth, Ground::Unknown).theme(name).unwrap_or_default()
+        Themes::new(depth, Background::Unknown).theme(name).unwrap_or_default()
     }
 
     /// Makes the theme `dark` in sixteen colours, which reads on dark and on light backgrounds.

@@ -4,7 +4,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::words::ThemeStyle;
+use super::style::ThemeStyle;
 use super::{Syntax, Theme};
 use steersman_base::text::distance;
 

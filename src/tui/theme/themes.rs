@@ -4,9 +4,9 @@
 //! broken file says so when it is chosen and harms nobody else.
 
 use super::Theme;
-use super::depth::{Depth, Ground};
+use super::depth::{Background, Depth};
 use super::sheet::Sheet;
-use super::words::ThemeStyle;
+use super::style::ThemeStyle;
 use steersman_base::assets;
 
 /// The name that stands for the theme that fits the terminal's background.
@@ -19,7 +19,7 @@ const USUAL_BASE: &str = "dark";
 pub struct Themes {
     users: Vec<NamedTheme>,
     depth: Depth,
-    ground: Ground,
+    background: Background,
     name: String,
 }
 
@@ -36,14 +36,14 @@ struct NamedTheme {
 impl Default for Themes {
     /// Wears `dark` in sixteen colours.
     fn default() -> Self {
-        Self { name: USUAL_BASE.to_owned(), ..Self::new(Depth::Sixteen, Ground::Unknown) }
+        Self { name: USUAL_BASE.to_owned(), ..Self::new(Depth::Sixteen, Background::Unknown) }
     }
 }
 
 impl Themes {
     /// Makes the built-in themes for what a terminal shows; `auto` is active.
-    pub fn new(depth: Depth, ground: Ground) -> Self {
-        Self { users: Vec::new(), depth, ground, name: AUTO.to_owned() }
+    pub fn new(depth: Depth, background: Background) -> Self {
+        Self { users: Vec::new(), depth, background, name: AUTO.to_owned() }
     }
 
     /// Adds a theme of the user, which goes before a built-in one of the same name; `place` names its file. One whose text
@@ -84,12 +84,12 @@ impl Themes {
 
     /// Tells whether the terminal's background decides how the active theme looks, and is not known.
     pub fn wants_ground(&self) -> bool {
-        self.name == AUTO && self.ground == Ground::Unknown && self.depth != Depth::None
+        self.name == AUTO && self.background == Background::Unknown && self.depth != Depth::None
     }
 
     /// Takes over what the terminal says of its background; returns the styles when it decides about them.
-    pub fn set_background(&mut self, ground: Ground) -> Option<Theme> {
-        self.ground = ground;
+    pub fn set_background(&mut self, background: Background) -> Option<Theme> {
+        self.background = background;
         (self.name == AUTO).then(|| self.active())
     }
 
@@ -120,10 +120,10 @@ impl Themes {
     /// Returns the theme that fits the background. One that is not known may be light: then the terminal's own sixteen
     /// colours are kept to, which its user can read.
     fn fitting(&self) -> (&'static str, Depth) {
-        match self.ground {
-            Ground::Dark => ("dark", self.depth),
-            Ground::Light => ("light", self.depth),
-            Ground::Unknown => ("dark", self.depth.min(Depth::Sixteen)),
+        match self.background {
+            Background::Dark => ("dark", self.depth),
+            Background::Light => ("light", self.depth),
+            Background::Unknown => ("dark", self.depth.min(Depth::Sixteen)),
         }
     }
 
@@ -236,11 +236,11 @@ mod tests {
 
     #[test]
     fn without_a_word_about_the_background_the_terminals_own_colours_are_kept_to() {
-        let theme = |depth, ground| Themes::new(depth, ground).active();
-        assert_eq!(theme(Depth::True, Ground::Unknown), Theme::dark());
-        assert_eq!(theme(Depth::True, Ground::Dark), Theme::built_in("dark", Depth::True));
-        assert_eq!(theme(Depth::Indexed, Ground::Light), Theme::built_in("light", Depth::Indexed));
-        let plain = theme(Depth::None, Ground::Dark);
+        let theme = |depth, background| Themes::new(depth, background).active();
+        assert_eq!(theme(Depth::True, Background::Unknown), Theme::dark());
+        assert_eq!(theme(Depth::True, Background::Dark), Theme::built_in("dark", Depth::True));
+        assert_eq!(theme(Depth::Indexed, Background::Light), Theme::built_in("light", Depth::Indexed));
+        let plain = theme(Depth::None, Background::Dark);
         assert!(plain.styles().iter().all(|(_, style)| style.fg.is_none() && style.bg.is_none()));
     }
 }

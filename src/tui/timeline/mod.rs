@@ -1,7 +1,7 @@
 //! The timeline of a replay: where in a recorded session the screen stands, its marks, and how it plays.
 //!
 //! A pane in its own folder: its state and its drawing stand here; what it moves is done by `src/tui/update/replay.rs`,
-//! since a replay is the whole screen with another source of posts.
+//! since a replay is the whole screen with another source of updates.
 //!
 //! # Where things are
 //!
@@ -17,7 +17,7 @@ pub use view::{draw, hints};
 use jiff::{SignedDuration, Timestamp};
 
 use steersman_base::id::AgentId;
-use steersman_base::protocol::Post;
+use steersman_base::protocol::Update;
 
 /// The fastest that a replay plays.
 const FASTEST: u32 = 64;
@@ -141,7 +141,7 @@ impl Timeline {
     /// Returns the position behind an event and all that belongs to it, and the agent that it is of.
     pub fn behind_event(&self, seq: u64) -> (usize, Option<AgentId>) {
         let (from, to) = self.steps.of_event(seq);
-        let agent = |step: Step| if let Post::Envelope(envelope) = step.post { Some(envelope.agent) } else { None };
+        let agent = |step: Step| if let Update::Envelope(envelope) = step.update { Some(envelope.agent) } else { None };
         (to, self.steps.part(from, to).into_iter().find_map(agent))
     }
 

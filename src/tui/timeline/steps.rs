@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::switch::EventPlace;
 use steersman_base::event::{Event, Outcome};
-use steersman_base::protocol::Post;
+use steersman_base::protocol::Update;
 use steersman_session::packed::Packed;
 
 /// Steps that are packed together.
@@ -18,7 +18,7 @@ pub struct Step {
     /// When.
     pub at: Timestamp,
     /// What.
-    pub post: Post,
+    pub update: Update,
 }
 
 /// What is marked on the timeline.
@@ -47,7 +47,7 @@ pub struct Steps {
     places: Vec<(u64, Timestamp)>,
     /// What the steps say; the last ones are not packed.
     pages: Vec<Page>,
-    recent: Vec<Post>,
+    recent: Vec<Update>,
     /// The positions behind the beginnings of rounds and turns of the main agent, and behind what is marked.
     pub(super) rounds: Vec<usize>,
     pub(super) turns: Vec<usize>,
@@ -58,23 +58,23 @@ pub struct Steps {
 enum Page {
     Packed(Packed),
     /// One without a written form.
-    Open(Vec<Post>),
+    Open(Vec<Update>),
 }
 
 impl Steps {
     pub fn push(&mut self, step: Step) {
-        let Step { seq, at, post } = step;
+        let Step { seq, at, update } = step;
         self.places.push((seq, at));
-        self.note(&post);
-        self.recent.push(post);
+        self.note(&update);
+        self.recent.push(update);
         if self.recent.len() >= PAGE {
-            let posts = std::mem::take(&mut self.recent);
-            self.pages.push(Packed::of(&posts).map_or_else(|| Page::Open(posts), Page::Packed));
+            let updates = std::mem::take(&mut self.recent);
+            self.pages.push(Packed::of(&updates).map_or_else(|| Page::Open(updates), Page::Packed));
         }
     }
 
-    fn note(&mut self, post: &Post) {
-        let Post::Envelope(envelope) = post else { return };
+    fn note(&mut self, update: &Update) {
+        let Update::Envelope(envelope) = update else { return };
         let position = self.places.len();
         let is_main = envelope.agent.is_main();
         match &envelope.event {
@@ -120,17 +120,17 @@ impl Steps {
     pub fn part(&self, from: usize, to: usize) -> Vec<Step> {
         let first = from / PAGE * PAGE;
         let unpacked;
-        let posts: &[Post] = match self.pages.get(from / PAGE) {
+        let updates: &[Update] = match self.pages.get(from / PAGE) {
             Some(Page::Packed(packed)) => {
                 unpacked = packed.values().unwrap_or_default();
                 &unpacked
             }
-            Some(Page::Open(posts)) => posts,
+            Some(Page::Open(updates)) => updates,
             None => &self.recent,
         };
-        let wanted = posts.get(from - first..).unwrap_or_default().iter().take(to.saturating_sub(from));
+        let wanted = updates.get(from - first..).unwrap_or_default().iter().take(to.saturating_sub(from));
         let places = self.places.get(from..).unwrap_or_default().iter();
-        wanted.zip(places).map(|(post, (seq, at))| Step { seq: *seq, at: *at, post: post.clone() }).collect()
+        wanted.zip(places).map(|(update, (seq, at))| Step { seq: *seq, at: *at, update: update.clone() }).collect()
     }
 }
 

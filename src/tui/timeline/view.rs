@@ -5,8 +5,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Timeline;
-use crate::facts::Facts;
 use crate::keymap::Context;
+use crate::ui_context::UiContext;
 use crate::widgets::fit::{clock, columns, put, put_right, row};
 
 /// Columns below which there is no room for the line with the marks.
@@ -20,12 +20,12 @@ const KEYS: [&str; 4] = [
 ];
 
 /// Returns what the keys do, the longest first.
-pub fn hints(facts: &Facts) -> Vec<String> {
-    KEYS.iter().map(|keys| facts.spell(Context::Replay, keys).into_owned()).collect()
+pub fn hints(ui: &UiContext) -> Vec<String> {
+    KEYS.iter().map(|keys| ui.spell(Context::Replay, keys).into_owned()).collect()
 }
 
-pub fn draw(timeline: &Timeline, facts: &Facts, area: Rect, buffer: &mut Buffer) {
-    let theme = &facts.theme;
+pub fn draw(timeline: &Timeline, ui: &UiContext, area: Rect, buffer: &mut Buffer) {
+    let theme = &ui.theme;
     let line = row(area, 0);
     let state = if timeline.playing.is_some() { "▶" } else { "‖" };
     let head = match timeline.typed() {

@@ -15,7 +15,7 @@ use steersman_base::image::ImageDigest;
 use steersman_base::message::Arguments;
 use steersman_base::steering::TextKind;
 use steersman_base::text::{Coloured, CommandOutput, CommandOutputReader};
-use steersman_session::fold::ReceiptWords;
+use steersman_session::model::ReceiptText;
 
 /// Whether a cell that can fold shows its head only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -258,7 +258,7 @@ pub enum Body {
         /// True when they entered a running turn.
         mid_loop: bool,
         /// Where they are; none for words that did not come through a queue.
-        receipt: Option<ReceiptWords>,
+        receipt: Option<ReceiptText>,
         /// The images that they have.
         images: Vec<ImageDigest>,
     },

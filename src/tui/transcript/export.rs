@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use crate::export::markdown::{fenced, plain, tamed};
 use crate::pause::editable;
 use crate::transcript::cell::{Body, CallCell, CallStatus, Cell, ChildCell, ChildState, Level, Stage};
-use crate::transcript::fold::Transcript;
+use crate::transcript::reduce::Transcript;
 use crate::transcript::result::Shown;
 use crate::widgets::diff::DiffLine;
 use steersman_base::event::JobOwner;

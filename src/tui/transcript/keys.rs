@@ -10,24 +10,24 @@ use super::search_keys as search;
 use super::selection::{Selection, SelectionRequest, Shape};
 use crate::effect::{EditorSubject, Effect, Outcome, PaneEffect};
 use crate::export::{ExportFormat, ExportRequest, ExportSubject};
-use crate::facts::Facts;
 use crate::keymap::{ReadKey, Travel};
 use crate::state::{Pane, Part, Region, Regions};
+use crate::ui_context::UiContext;
 use steersman_base::id::AgentId;
 
 /// What the keys of a transcript go by besides what it keeps.
 #[derive(Debug, Clone, Copy)]
-pub struct TranscriptFacts<'a> {
-    pub facts: &'a Facts,
+pub struct TranscriptContext<'a> {
+    pub ui: &'a UiContext,
     pub agent: &'a AgentId,
     pub focus: Pane,
     pub regions: &'a Regions,
 }
 
-pub fn key(pane: &mut TranscriptPane, key: ReadKey, facts: &TranscriptFacts<'_>) -> Outcome {
-    let reader = pane.reader_mut(facts.agent);
+pub fn key(pane: &mut TranscriptPane, key: ReadKey, ui: &TranscriptContext<'_>) -> Outcome {
+    let reader = pane.reader_mut(ui.agent);
     match key {
-        ReadKey::Focus => return focus(reader, facts.regions),
+        ReadKey::Focus => return focus(reader, ui.regions),
         ReadKey::Fold => {
             if let Some(cell) = reader.selected {
                 reader.transcript.toggle(cell);
@@ -35,22 +35,22 @@ pub fn key(pane: &mut TranscriptPane, key: ReadKey, facts: &TranscriptFacts<'_>)
             }
         }
         ReadKey::FoldAll => reader.transcript.toggle_all(),
-        ReadKey::Search => return search::begin(pane, facts.agent, facts.focus),
-        ReadKey::NextFound => return search::step(pane, facts, 1),
-        ReadKey::PreviousFound => return search::step(pane, facts, -1),
-        ReadKey::KeepSearch => return search::keep(pane, facts.agent),
-        ReadKey::Type(key) => return search::edit(pane, facts.agent, key),
+        ReadKey::Search => return search::begin(pane, ui.agent, ui.focus),
+        ReadKey::NextFound => return search::step(pane, ui, 1),
+        ReadKey::PreviousFound => return search::step(pane, ui, -1),
+        ReadKey::KeepSearch => return search::keep(pane, ui.agent),
+        ReadKey::Type(key) => return search::edit(pane, ui.agent, key),
         ReadKey::PreviousMessage => return jump(reader, Direction::Back, is_message, "message of yours"),
         ReadKey::NextMessage => return jump(reader, Direction::Forward, is_message, "message of yours"),
         ReadKey::PreviousFailure => return jump(reader, Direction::Back, is_failure, "failure"),
         ReadKey::NextFailure => return jump(reader, Direction::Forward, is_failure, "failure"),
         ReadKey::Select => select(reader),
-        ReadKey::Copy => return copy(pane, facts.agent),
+        ReadKey::Copy => return copy(pane, ui.agent),
         ReadKey::Open => return open(reader),
         ReadKey::Write => {
             let request =
                 ExportRequest { subject: ExportSubject::Transcript, form: ExportFormat::Markdown, path: None };
-            let text = transcript_markdown(&reader.transcript, &facts.facts.zone);
+            let text = transcript_markdown(&reader.transcript, &ui.ui.zone);
             return Outcome::one(PaneEffect::Outside(Effect::Write { request, text }));
         }
         ReadKey::Times => pane.toggle_times(),

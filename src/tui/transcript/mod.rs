@@ -2,8 +2,8 @@
 //!
 //! # Where things are
 //!
-//! - the fold of events into cells: `fold/mod.rs`, `fold/calls.rs`, `fold/texts.rs`, `cell.rs`; tests:
-//!   `transcript/fold.rs`
+//! - the reduction of events to cells: `reduce/mod.rs`, `reduce/calls.rs`, `reduce/texts.rs`, `cell.rs`; tests:
+//!   `transcript/reduce.rs`
 //! - what there is to see of a call beyond its output: `result.rs`; tests: `result_views.rs`
 //! - how the cells of a long session are kept: `cells.rs`; tests: `long_conversations.rs`
 //! - the end of a session that is still being read: `pane.rs`; tests: `session_opening.rs`
@@ -18,9 +18,9 @@
 pub mod cell;
 pub mod cells;
 mod export;
-pub mod fold;
 mod keys;
 mod pane;
+pub mod reduce;
 pub mod result;
 pub mod scroll;
 pub mod search;
@@ -30,6 +30,6 @@ mod source;
 pub mod view;
 
 pub use export::transcript_markdown;
-pub use keys::{TranscriptFacts, key, looked, scroll, travel};
+pub use keys::{TranscriptContext, key, looked, scroll, travel};
 pub use pane::{Copying, Looked, Reader, Rest, Times, TranscriptDrawn, TranscriptPane};
 pub use search_keys::{begin as begin_search, cancel as cancel_search, find, find_last, type_text as type_search};

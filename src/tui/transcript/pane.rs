@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::mem;
 
 use super::cell::{CellId, Level};
-use super::fold::Transcript;
+use super::reduce::Transcript;
 use super::scroll::{Point, Position, Scroll, ScrollRequest};
 use super::search::{Search, SearchProgress};
 use super::selection::{Selection, SelectionRequest};
@@ -18,7 +18,7 @@ use steersman_base::event::{Envelope, Event};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::image::ImageDigest;
 use steersman_base::limits;
-use steersman_session::fold::ReceiptWords;
+use steersman_session::model::ReceiptText;
 
 /// The transcripts of all agents.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ impl TranscriptPane {
     }
 
     /// Writes at a text of the user where it is.
-    pub fn set_receipt(&mut self, agent: &AgentId, id: &MessageId, words: ReceiptWords) {
+    pub fn set_receipt(&mut self, agent: &AgentId, id: &MessageId, words: ReceiptText) {
         self.arriving(agent).set_receipt(id, words);
     }
 

@@ -86,5 +86,5 @@ impl Shown {
 
 /// Returns the images that can be asked for.
 pub fn known(images: &[ImageFacts]) -> Vec<ImageDigest> {
-    images.iter().filter_map(|facts| facts.digest.clone()).collect()
+    images.iter().filter_map(|ui| ui.digest.clone()).collect()
 }

@@ -3,9 +3,9 @@
 //! Always holds: cancelling it while it is typed puts everything back as it was when it began.
 
 use super::cell::{CellId, Fold};
-use super::fold::Transcript;
-use super::keys::TranscriptFacts;
+use super::keys::TranscriptContext;
 use super::pane::{Reader, TranscriptPane};
+use super::reduce::Transcript;
 use super::scroll::{Point, ScrollRequest};
 use super::search::{Origin, Search, SearchAnswer, SearchProgress, SearchRequest};
 use crate::effect::{Outcome, PaneEffect};
@@ -113,20 +113,20 @@ pub fn cancel(reader: &mut Reader) -> Outcome {
 }
 
 /// Goes to the next place, or the previous one; without a search the last one is taken again.
-pub(super) fn step(pane: &mut TranscriptPane, facts: &TranscriptFacts<'_>, steps: isize) -> Outcome {
-    if pane.reader_mut(facts.agent).search.is_none() {
+pub(super) fn step(pane: &mut TranscriptPane, ui: &TranscriptContext<'_>, steps: isize) -> Outcome {
+    if pane.reader_mut(ui.agent).search.is_none() {
         let Some(last) = pane.searches.last().cloned() else {
             let words = "no search yet; / starts one";
             return Outcome::say(words);
         };
         // The focus stays.
-        let _ = begin(pane, facts.agent, facts.focus);
-        if let Some(search) = &mut pane.reader_mut(facts.agent).search {
+        let _ = begin(pane, ui.agent, ui.focus);
+        if let Some(search) = &mut pane.reader_mut(ui.agent).search {
             search.set_text(&last);
             search.request = None;
         }
     }
-    let search = pane.reader_mut(facts.agent).search.as_mut();
+    let search = pane.reader_mut(ui.agent).search.as_mut();
     if let Some(search) = search.filter(|search| search.is_active()) {
         search.step(steps);
     }

@@ -4,22 +4,22 @@
 
 use crate::approval::{self, Questions};
 use crate::effect::{Outcome, PaneEffect, QuestionText};
-use crate::facts::Facts;
 use crate::message::purpose::{AboutQuestion, Purpose};
 use crate::message::removed::Removed;
 use crate::message::{Message, bring_back};
 use crate::state::{Cause, Pane};
+use crate::ui_context::UiContext;
 use steersman_base::mode::Mode;
 use steersman_base::protocol::{self, ApprovalId, ModeChoice, Request, UndoScope, UndoneFile, form_text};
 
 /// Follows the requests that are open.
-pub fn snapshot(questions: &mut Questions, message: &mut Message, facts: &Facts) -> Vec<PaneEffect> {
+pub fn snapshot(questions: &mut Questions, message: &mut Message, ui: &UiContext) -> Vec<PaneEffect> {
     let mut wanted = Vec::new();
-    if message.about_question().is_some_and(|about| !facts.run.permissions.is_open(about.id)) {
+    if message.about_question().is_some_and(|about| !ui.run.permissions.is_open(about.id)) {
         wanted = bring_back::abandon(message);
         wanted.push(PaneEffect::Say("the question is gone; Ctrl+_ brings your words back".to_owned()));
     }
-    approval::ask_about_requests(questions, facts);
+    approval::ask_about_requests(questions, ui);
     wanted
 }
 
@@ -44,13 +44,13 @@ pub fn answered(message: &mut Message, answer: protocol::Answer, outcome: Result
 }
 
 /// Begins the words of an answer in the message.
-pub fn write(message: &mut Message, id: ApprovalId, what: QuestionText, facts: &Facts) -> PaneEffect {
+pub fn write(message: &mut Message, id: ApprovalId, what: QuestionText, ui: &UiContext) -> PaneEffect {
     if let Some(first) = message.blocked() {
         return first;
     }
     let before = match what {
         QuestionText::No => String::new(),
-        QuestionText::Form => match approval::form_fields(id, facts) {
+        QuestionText::Form => match approval::form_fields(id, ui) {
             Some(fields) => form_text(fields),
             None => return PaneEffect::Say("nothing was answered: the question is gone".to_owned()),
         },
@@ -68,11 +68,11 @@ pub fn send(
     questions: &mut Questions,
     message: &mut Message,
     (id, what): (ApprovalId, QuestionText),
-    facts: &Facts,
+    ui: &UiContext,
 ) -> Outcome {
     let outcome = match what {
-        QuestionText::No => approval::no_with_words(questions, id, message.text(), facts),
-        QuestionText::Form => approval::fill_form(questions, id, &message.text(), facts),
+        QuestionText::No => approval::no_with_words(questions, id, message.text(), ui),
+        QuestionText::Form => approval::fill_form(questions, id, &message.text(), ui),
     };
     let is_sent = |wanted: &PaneEffect| matches!(wanted, PaneEffect::Outside(_));
     if matches!(&outcome, Outcome::Consumed(wanted) if wanted.iter().any(is_sent)) {
@@ -81,13 +81,13 @@ pub fn send(
     outcome
 }
 
-pub fn mode(facts: &Facts, name: &str) -> PaneEffect {
+pub fn mode(ui: &UiContext, name: &str) -> PaneEffect {
     if let Some(mode) = Mode::named(name) {
         return Request::SetMode { choice: ModeChoice::Named(mode) }.into();
     }
     let names: Vec<&str> = Mode::ALL.iter().map(|mode| mode.name()).collect();
     PaneEffect::Reply(if name.is_empty() {
-        let mode = facts.run.permissions.mode;
+        let mode = ui.run.permissions.mode;
         format!("the mode is {}: {}; there are {}", mode.name(), mode.help(), names.join(", "))
     } else {
         format!("no mode is called {name}; there are {}", names.join(", "))
@@ -103,8 +103,8 @@ pub fn mode_set(outcome: Result<Mode, String>) -> PaneEffect {
 }
 
 /// Looks at what there is to take back.
-pub fn begin_undo(scope: UndoScope, facts: &Facts) -> PaneEffect {
-    undo_refused(facts).unwrap_or_else(|| Request::PreviewUndo { scope }.into())
+pub fn begin_undo(scope: UndoScope, ui: &UiContext) -> PaneEffect {
+    undo_refused(ui).unwrap_or_else(|| Request::PreviewUndo { scope }.into())
 }
 
 /// Asks about what an undo would do.
@@ -112,7 +112,7 @@ pub fn ask_undo(
     questions: &mut Questions,
     scope: UndoScope,
     changes: &[UndoneFile],
-    facts: &Facts,
+    ui: &UiContext,
 ) -> Option<PaneEffect> {
     if changes.is_empty() {
         let what = match &scope {
@@ -123,15 +123,15 @@ pub fn ask_undo(
         };
         return Some(PaneEffect::Reply(format!("nothing to undo: {what}")));
     }
-    approval::ask_about_undo(questions, scope, changes, facts);
+    approval::ask_about_undo(questions, scope, changes, ui);
     None
 }
 
-pub fn confirm_undo(scope: UndoScope, facts: &Facts) -> PaneEffect {
-    undo_refused(facts).unwrap_or_else(|| Request::Undo { scope }.into())
+pub fn confirm_undo(scope: UndoScope, ui: &UiContext) -> PaneEffect {
+    undo_refused(ui).unwrap_or_else(|| Request::Undo { scope }.into())
 }
 
-fn undo_refused(facts: &Facts) -> Option<PaneEffect> {
+fn undo_refused(ui: &UiContext) -> Option<PaneEffect> {
     let sentence = "not undone: a turn runs; stop it first, or wait for its end";
-    facts.run.is_under_way().then(|| PaneEffect::SayWhile(Some(Cause::Turn), sentence.to_owned()))
+    ui.run.is_under_way().then(|| PaneEffect::SayWhile(Some(Cause::Turn), sentence.to_owned()))
 }

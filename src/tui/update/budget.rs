@@ -1,24 +1,24 @@
 //! `/budget` and `/compact`: what the session may spend, and room in the conversation.
 
 use crate::effect::PaneEffect;
-use crate::facts::Facts;
 use crate::state::Cause;
+use crate::ui_context::UiContext;
 use steersman_base::protocol::{BudgetLimits, Request};
-use steersman_session::fold::budget_sentence;
+use steersman_session::model::budget_sentence;
 
 /// Behind a number, says that it is one of tokens.
 const TOKENS: &str = "tokens";
 /// Takes the limits away.
 const OFF: &str = "off";
 
-pub fn budget(facts: &Facts, argument: &str) -> PaneEffect {
+pub fn budget(ui: &UiContext, argument: &str) -> PaneEffect {
     if argument.is_empty() {
         return PaneEffect::Reply(format!(
             "{}; /budget 5 sets dollars, /budget 100000 tokens sets tokens, /budget off takes both away",
-            budget_sentence(facts.run.budget)
+            budget_sentence(ui.run.budget)
         ));
     }
-    let now = facts.run.budget.limits;
+    let now = ui.run.budget.limits;
     let tokens = argument.strip_suffix(TOKENS).map(str::trim);
     let limits = match (argument, tokens) {
         (OFF, _) => Some(BudgetLimits::default()),
@@ -37,9 +37,9 @@ pub fn budget(facts: &Facts, argument: &str) -> PaneEffect {
 }
 
 /// Asks for room in the conversation.
-pub fn compact(facts: &Facts, words: &str) -> Vec<PaneEffect> {
+pub fn compact(ui: &UiContext, words: &str) -> Vec<PaneEffect> {
     let words = Some(words.to_owned()).filter(|words| !words.is_empty());
-    let said = facts.run.agents.main().running().then(|| {
+    let said = ui.run.agents.main().running().then(|| {
         PaneEffect::SayWhile(Some(Cause::Turn), "older rounds are summarised before the next request".to_owned())
     });
     said.into_iter().chain([Request::Compact { words }.into()]).collect()

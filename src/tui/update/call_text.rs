@@ -4,12 +4,12 @@
 //! text that has lost its call is kept.
 
 use crate::effect::{CallText, Outcome, PaneEffect};
-use crate::facts::Facts;
 use crate::focus::Focus;
 use crate::message::purpose::{AboutCall, Purpose};
 use crate::message::{Message, bring_back};
 use crate::pause::{self, PausePane};
 use crate::state::{Medium, Pane};
+use crate::ui_context::UiContext;
 use steersman_base::event::Envelope;
 use steersman_base::id::AgentId;
 use steersman_base::protocol::PausePlace;
@@ -17,10 +17,10 @@ use steersman_base::protocol::{Accepted, Decision};
 use steersman_base::target::name_of;
 
 /// Folds one envelope in; the run has it already.
-pub fn apply(pane: &mut PausePane, message: &mut Message, facts: &Facts, envelope: &Envelope) -> Vec<PaneEffect> {
+pub fn apply(pane: &mut PausePane, message: &mut Message, ui: &UiContext, envelope: &Envelope) -> Vec<PaneEffect> {
     pane.apply(&envelope.event);
     let is_current =
-        |about: &&AboutCall| facts.run.pauses.place(&about.agent).and_then(PausePlace::call) == Some(&about.call.id);
+        |about: &&AboutCall| ui.run.pauses.place(&about.agent).and_then(PausePlace::call) == Some(&about.call.id);
     let Some(lost) = message.about_call().filter(|about| !is_current(about)) else { return Vec::new() };
     let sentence =
         format!("{} does not wait before this call any more; Ctrl+_ brings your text back", name_of(&lost.agent));
@@ -30,8 +30,8 @@ pub fn apply(pane: &mut PausePane, message: &mut Message, facts: &Facts, envelop
 }
 
 /// Begins a text about the call before which an agent waits.
-pub fn write(message: &mut Message, agent: AgentId, what: CallText, facts: &Facts) -> Vec<PaneEffect> {
-    let Some(PausePlace::Call(call)) = facts.run.pauses.place(&agent).cloned() else { return Vec::new() };
+pub fn write(message: &mut Message, agent: AgentId, what: CallText, ui: &UiContext) -> Vec<PaneEffect> {
+    let Some(PausePlace::Call(call)) = ui.run.pauses.place(&agent).cloned() else { return Vec::new() };
     if let Some(first) = message.blocked() {
         return vec![first];
     }
@@ -55,7 +55,7 @@ pub fn decided(
     agent: &AgentId,
     decision: &Decision,
     accepted: Accepted,
-    facts: &Facts,
+    ui: &UiContext,
 ) -> Vec<PaneEffect> {
     match accepted {
         Accepted::Yes => {
@@ -65,7 +65,7 @@ pub fn decided(
             vec![PaneEffect::Quiet]
         }
         Accepted::No => {
-            let mut wanted = match facts.medium {
+            let mut wanted = match ui.medium {
                 Medium::Lines => bring_back::abandon(message),
                 Medium::Screen => Vec::new(),
             };
@@ -77,8 +77,8 @@ pub fn decided(
 }
 
 /// Gives the composer the keys again when the panel of the shown agent is gone.
-pub fn settle_focus(focus: &mut Focus, shown: &AgentId, facts: &Facts) {
-    if focus.pane == Pane::Pause && pause::panel(shown, &facts.run) == pause::Panel::Hidden {
+pub fn settle_focus(focus: &mut Focus, shown: &AgentId, ui: &UiContext) {
+    if focus.pane == Pane::Pause && pause::panel(shown, &ui.run) == pause::Panel::Hidden {
         focus.pane = Pane::Composer;
     }
 }

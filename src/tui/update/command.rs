@@ -6,7 +6,6 @@ use crate::changes::ChangesPane;
 use crate::commands::{self, Verb};
 use crate::context::ContextPane;
 use crate::effect::PaneEffect;
-use crate::facts::Facts;
 use crate::help::Help;
 use crate::jobs;
 use crate::keymap::PauseKey;
@@ -18,32 +17,33 @@ use crate::overlay::registry::PaneContext;
 use crate::state::{App, Cause, Medium, MouseMode, Pane, Report};
 use crate::switch::{EventPlace, SessionPlace};
 use crate::transcript::cell::Level;
+use crate::ui_context::UiContext;
 use crate::update::{
     approval as approvals, budget, carry_out, export, hooks, line, plan, rules, servers, sessions, transcript,
     with_agents, with_pause,
 };
 use crate::{pause, pending};
 use steersman_base::id::AgentId;
-use steersman_base::protocol::{ContextAct, LocalServer, PromptTemplate, Request, TemplateKind, UndoScope};
+use steersman_base::protocol::{ContextOperation, LocalServer, PromptTemplate, Request, TemplateKind, UndoScope};
 use steersman_base::target::ALL;
 use steersman_base::text::visible_line;
-use steersman_session::fold::ChangedFile;
+use steersman_session::model::ChangedFile;
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
-    if let (Medium::Lines, Some(report)) = (app.facts.medium, line::report(verb, argument)) {
+    if let (Medium::Lines, Some(report)) = (app.ui.medium, line::report(verb, argument)) {
         return vec![Effect::Tell(report)];
     }
-    if app.facts.medium == Medium::Lines && commands::only_drawn(verb) {
-        app.status.say("the line output draws nothing, so this does nothing here", app.facts.now);
+    if app.ui.medium == Medium::Lines && commands::only_drawn(verb) {
+        app.status.say("the line output draws nothing, so this does nothing here", app.ui.now);
         return Vec::new();
     }
-    let App { facts, focus, tree, pending, transcripts, message, .. } = app;
+    let App { ui, focus, tree, pending, transcripts, message, .. } = app;
     let overlays = &mut focus.overlays;
     let mut wanted = Vec::new();
     match verb {
         Verb::Line(verb) => return line::run(app, verb, argument),
-        Verb::Model if argument.is_empty() && facts.medium == Medium::Lines => return line::choose_model(app),
+        Verb::Model if argument.is_empty() && ui.medium == Medium::Lines => return line::choose_model(app),
         Verb::Help => overlays.open(Help::about(argument)),
         Verb::Model if argument.is_empty() => return choose_model(app),
         Verb::Model => {
@@ -58,28 +58,28 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Cancel => return stop(app),
         Verb::Pause => return pause_agents(app, argument),
         Verb::Export => wanted = export::export(app, argument),
-        Verb::Pending => wanted.extend(pending::focus(pending, &facts.run.pending)),
-        Verb::Changes if facts.medium == Medium::Lines => wanted = changes_in_words(facts),
+        Verb::Pending => wanted.extend(pending::focus(pending, &ui.run.pending)),
+        Verb::Changes if ui.medium == Medium::Lines => wanted = changes_in_words(ui),
         Verb::Changes => {
             overlays.toggle(ChangesPane::default);
             wanted.push(Request::ListChanges.into());
         }
-        Verb::Replay => match &facts.session {
+        Verb::Replay => match &ui.session {
             Some(session) => {
                 let place = SessionPlace { session: session.clone(), place: EventPlace::default() };
                 return vec![Effect::ReadSession(place)];
             }
             None => app.reply("this session is not saved, so it cannot be replayed"),
         },
-        Verb::Plan => wanted = plan::command(overlays, tree.selected(), facts, argument),
+        Verb::Plan => wanted = plan::command(overlays, tree.selected(), ui, argument),
         Verb::Context => {
-            if facts.medium == Medium::Screen {
+            if ui.medium == Medium::Screen {
                 overlays.toggle(|| ContextPane::at(tree.selected().clone()));
             }
-            wanted.push(Request::Context { act: ContextAct::List }.into());
+            wanted.push(Request::Context { operation: ContextOperation::List }.into());
         }
         Verb::Pane(pane) => {
-            let mut context = PaneContext { overlays, facts };
+            let mut context = PaneContext { overlays, ui };
             wanted = (pane.entry().run)(&mut context, argument);
         }
         Verb::Background => {
@@ -87,43 +87,43 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             let call = shown.and_then(|reader| reader.transcript.running_command());
             wanted.push(jobs::to_background(tree.selected(), call));
         }
-        Verb::Ledger => overlays.toggle(|| LedgerPane::at_newest(&facts.run.receipts)),
+        Verb::Ledger => overlays.toggle(|| LedgerPane::at_newest(&ui.run.receipts)),
         Verb::Agents => focus.go(Pane::Tree),
         Verb::Details => return with_agents(app, focus_details).unwrap_or_default(),
         Verb::Zoom => focus.toggle_zoom(),
         Verb::Theme => theme(app, argument),
-        Verb::Mode => wanted.push(approvals::mode(facts, argument)),
-        Verb::Compact => wanted = budget::compact(facts, argument),
-        Verb::Budget => wanted.push(budget::budget(facts, argument)),
-        Verb::Find if facts.medium == Medium::Lines && argument.is_empty() => {
+        Verb::Mode => wanted.push(approvals::mode(ui, argument)),
+        Verb::Compact => wanted = budget::compact(ui, argument),
+        Verb::Budget => wanted.push(budget::budget(ui, argument)),
+        Verb::Find if ui.medium == Medium::Lines && argument.is_empty() => {
             wanted.push(PaneEffect::Say("/find needs words after it".to_owned()));
         }
-        Verb::Find if facts.medium == Medium::Lines => {
+        Verb::Find if ui.medium == Medium::Lines => {
             return vec![Effect::Tell(Report::Find(argument.to_owned()))];
         }
         Verb::Find => return transcript::find(app, argument),
         Verb::Fold => transcript::shown(app).transcript.toggle_all(),
         Verb::Times => transcripts.toggle_times(),
-        Verb::Undo => wanted.push(approvals::begin_undo(UndoScope::LastTurn, facts)),
+        Verb::Undo => wanted.push(approvals::begin_undo(UndoScope::LastTurn, ui)),
         Verb::Rules => {
-            wanted.extend(rules::command(facts, argument).unwrap_or_else(|| approval::rules(argument)));
+            wanted.extend(rules::command(ui, argument).unwrap_or_else(|| approval::rules(argument)));
         }
-        Verb::Servers => wanted = servers::show(overlays, facts),
-        Verb::Hooks => wanted = hooks::show(overlays, facts),
-        Verb::Skill => wanted = skills(facts, argument),
-        Verb::Resume => return vec![sessions::resume(overlays, facts, argument)],
-        Verb::Search => return vec![sessions::search(overlays, facts, argument)],
-        Verb::Compare => match sessions::compare(facts, argument) {
+        Verb::Servers => wanted = servers::show(overlays, ui),
+        Verb::Hooks => wanted = hooks::show(overlays, ui),
+        Verb::Skill => wanted = skills(ui, argument),
+        Verb::Resume => return vec![sessions::resume(overlays, ui, argument)],
+        Verb::Search => return vec![sessions::search(overlays, ui, argument)],
+        Verb::Compare => match sessions::compare(ui, argument) {
             Ok(effect) => return vec![effect],
             Err(why) => app.reply(why),
         },
         Verb::Branch => sessions::branch(overlays, transcripts.reader(&AgentId::main())),
-        Verb::Retry => wanted.push(sessions::retry(facts)),
-        Verb::Done => wanted.push(sessions::close_task(facts)),
-        Verb::Tour => facts.tour.toggle(),
+        Verb::Retry => wanted.push(sessions::retry(ui)),
+        Verb::Done => wanted.push(sessions::close_task(ui)),
+        Verb::Tour => ui.tour.toggle(),
         Verb::Mouse => return mouse(app, argument),
         Verb::Vim => wanted.push(vim(message)),
-        Verb::Detach if facts.client.is_some() => return vec![Effect::Detach],
+        Verb::Detach if ui.client.is_some() => return vec![Effect::Detach],
         Verb::Detach => {
             app.reply("this session ends with its terminal; to leave one running, start it with steersman serve");
         }
@@ -145,8 +145,8 @@ fn vim(message: &mut Message) -> PaneEffect {
 }
 
 /// Names the changed files in lines.
-fn changes_in_words(facts: &Facts) -> Vec<PaneEffect> {
-    let files: Vec<_> = facts.run.changes.files(None, None).iter().map(in_words).collect();
+fn changes_in_words(ui: &UiContext) -> Vec<PaneEffect> {
+    let files: Vec<_> = ui.run.changes.files(None, None).iter().map(in_words).collect();
     if files.is_empty() {
         let sentence = "no tool has changed a file; changes made by shell commands are not tracked";
         return vec![PaneEffect::Say(sentence.to_owned())];
@@ -155,8 +155,8 @@ fn changes_in_words(facts: &Facts) -> Vec<PaneEffect> {
 }
 
 /// Lists the skills, or says that there is none of this name.
-fn skills(facts: &Facts, name: &str) -> Vec<PaneEffect> {
-    let skills: Vec<_> = facts.run.templates.iter().filter(|template| template.kind == TemplateKind::Skill).collect();
+fn skills(ui: &UiContext, name: &str) -> Vec<PaneEffect> {
+    let skills: Vec<_> = ui.run.templates.iter().filter(|template| template.kind == TemplateKind::Skill).collect();
     if !name.is_empty() {
         let name = visible_line(name.split_whitespace().next().unwrap_or_default()).into_owned();
         return vec![PaneEffect::Reply(format!("there is no skill {name}; /skill lists all"))];
@@ -185,7 +185,7 @@ pub fn offer(app: &mut App, offer: LocalServer) {
 /// Takes the offered server, else begins the choice of a model: the command in the composer, and the names that the server offers.
 pub fn choose_model(app: &mut App) -> Vec<Effect> {
     if let Some(LocalServer { name, .. }) = app.status.offer.take() {
-        app.status.say(format!("model: {name}"), app.facts.now);
+        app.status.say(format!("model: {name}"), app.ui.now);
         return vec![Effect::Request(Request::SwitchModel { name })];
     }
     prefill(app, "/model ");
@@ -199,7 +199,7 @@ pub fn prefill(app: &mut App, command: &'static str) {
     if let Some(first) = app.message.blocked() {
         carry_out(app, [first]);
     } else if app.message.begin_command(command) == Before::ComesBack {
-        app.status.say("what you were writing comes back after the command; Esc brings it back now", app.facts.now);
+        app.status.say("what you were writing comes back after the command; Esc brings it back now", app.ui.now);
     }
 }
 
@@ -208,17 +208,17 @@ pub fn ask(app: &mut App, subject: QuestionSubject) -> Vec<Effect> {
     if app.questions.is_waived(&subject) {
         return carry_out(app, subject.decided());
     }
-    approval::ask_about_conversation(&mut app.questions, subject, &app.facts);
+    approval::ask_about_conversation(&mut app.questions, subject, &app.ui);
     Vec::new()
 }
 
 /// Uses this theme; without a name the next one.
 fn theme(app: &mut App, name: &str) {
-    let name = if name.is_empty() { app.facts.themes.next() } else { name.to_owned() };
-    match app.facts.themes.activate(&name) {
+    let name = if name.is_empty() { app.ui.themes.next() } else { name.to_owned() };
+    match app.ui.themes.activate(&name) {
         Ok(theme) => {
-            app.facts.theme = theme;
-            app.status.say(format!("theme: {name}"), app.facts.now);
+            app.ui.theme = theme;
+            app.status.say(format!("theme: {name}"), app.ui.now);
         }
         Err(sentence) => app.reply(&sentence),
     }
@@ -246,7 +246,7 @@ fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
 fn pause_agents(app: &mut App, whom: &str) -> Vec<Effect> {
     match whom {
         "" => with_pause(app, PauseKey::PauseOrGoOn),
-        ALL => vec![Effect::Request(pause::all(&app.facts.run.pauses))],
+        ALL => vec![Effect::Request(pause::all(&app.ui.run.pauses))],
         other => {
             app.reply(&format!("/pause takes nothing or {ALL}, not {other}"));
             Vec::new()
@@ -256,16 +256,16 @@ fn pause_agents(app: &mut App, whom: &str) -> Vec<Effect> {
 
 /// Takes the conversation back to its system prompt.
 pub fn reset(app: &mut App) -> Vec<Effect> {
-    app.facts.run.agents.cancelling(app.facts.now);
+    app.ui.run.agents.cancelling(app.ui.now);
     vec![Effect::Request(Request::Reset)]
 }
 
 fn stop(app: &mut App) -> Vec<Effect> {
-    if app.facts.run.runs() || !app.facts.run.pending.is_empty() {
-        app.facts.run.agents.cancelling(app.facts.now);
+    if app.ui.run.runs() || !app.ui.run.pending.is_empty() {
+        app.ui.run.agents.cancelling(app.ui.now);
         return vec![Effect::Request(Request::Stop)];
     }
-    app.status.say_while(Cause::NoTurn, "nothing is running", app.facts.now);
+    app.status.say_while(Cause::NoTurn, "nothing is running", app.ui.now);
     Vec::new()
 }
 

@@ -14,7 +14,7 @@ use steersman_base::protocol::Request;
 pub fn press(app: &mut App) -> Vec<Effect> {
     let escape = next_escape(app);
     if escape.gives_up() {
-        app.status.escaped = Some(app.facts.now);
+        app.status.escaped = Some(app.ui.now);
     }
     match escape {
         Escape::CloseCompletion => {
@@ -29,16 +29,16 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         }
         Escape::LeaveOverlay(_) => app.focus.overlays.back(),
         Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => {
-            let outcome = approval::give(&mut app.questions, Answer::Leave, &app.facts);
+            let outcome = approval::give(&mut app.questions, Answer::Leave, &app.ui);
             return carry_out(app, outcome);
         }
         Escape::Wait => {
             let cause = app.about_question(Cause::Question);
-            app.status.say_while(cause, "Esc did nothing: the question has just appeared", app.facts.now);
+            app.status.say_while(cause, "Esc did nothing: the question has just appeared", app.ui.now);
         }
         Escape::LeaveStep => {
-            let App { message, focus, facts, .. } = app;
-            let wanted = plan::leave(message, &mut focus.overlays, facts);
+            let App { message, focus, ui, .. } = app;
+            let wanted = plan::leave(message, &mut focus.overlays, ui);
             return carry_out(app, wanted);
         }
         Escape::LeaveWords | Escape::LeaveEdit(_) | Escape::LeaveCall => return leave_message(app),
@@ -57,7 +57,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
             }
         }
         Escape::TooSoon(whom) | Escape::Ask(whom) => {
-            app.status.say_while(Cause::Stop, format!("Esc again stops {whom}"), app.facts.now);
+            app.status.say_while(Cause::Stop, format!("Esc again stops {whom}"), app.ui.now);
         }
         Escape::LeaveSearch => return transcript::cancel_search(app),
         Escape::EndSelection => transcript::shown(app).end_selection(),
@@ -73,21 +73,21 @@ pub fn press(app: &mut App) -> Vec<Effect> {
 
 /// Stops the turn; what is pending comes back.
 pub fn stop(app: &mut App) -> Vec<Effect> {
-    app.facts.run.agents.cancelling(app.facts.now);
+    app.ui.run.agents.cancelling(app.ui.now);
     vec![Effect::Request(Request::Stop)]
 }
 
 /// Takes an Esc that does nothing else: the second in an empty message opens the list of the user's messages.
 fn branch(app: &mut App) {
-    let App { focus, status, message, transcripts, facts, .. } = app;
-    if facts.medium != Medium::Screen || !message.is_empty() {
+    let App { focus, status, message, transcripts, ui, .. } = app;
+    if ui.medium != Medium::Screen || !message.is_empty() {
         return;
     }
     let main = transcripts.reader(&AgentId::main());
-    if status.cause() == Some(&Cause::Escape) && status.message(facts.now).is_some() {
+    if status.cause() == Some(&Cause::Escape) && status.message(ui.now).is_some() {
         status.quiet();
         sessions::branch(&mut focus.overlays, main);
     } else if main.is_some_and(|reader| !reader.transcript.entered().is_empty()) {
-        status.say_while(Cause::Escape, "Esc again: branch from one of your messages", facts.now);
+        status.say_while(Cause::Escape, "Esc again: branch from one of your messages", ui.now);
     }
 }

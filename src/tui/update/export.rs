@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::effect::{Effect, PaneEffect};
 use crate::export::{ExportFormat, ExportRequest, ExportSubject, ledger_csv, ledger_markdown};
-use crate::transcript::fold::Transcript;
+use crate::transcript::reduce::Transcript;
 use crate::transcript::transcript_markdown;
 use steersman_base::id::AgentId;
 
@@ -14,15 +14,15 @@ pub fn export(app: &App, arguments: &str) -> Vec<PaneEffect> {
         Err(sentence) => return vec![PaneEffect::Reply(format!("not exported: {sentence}"))],
     };
     let page = |agent: &AgentId| match app.reader_of(agent) {
-        Some(reader) => transcript_markdown(&reader.transcript, &app.facts.zone),
-        None => transcript_markdown(&Transcript::new(agent.clone()), &app.facts.zone),
+        Some(reader) => transcript_markdown(&reader.transcript, &app.ui.zone),
+        None => transcript_markdown(&Transcript::new(agent.clone()), &app.ui.zone),
     };
     let text = match (request.subject, request.form) {
-        (ExportSubject::Ledger, ExportFormat::Csv) => ledger_csv(app.facts.run.receipts.list()),
-        (ExportSubject::Ledger, ExportFormat::Markdown) => ledger_markdown(app.facts.run.receipts.list()),
+        (ExportSubject::Ledger, ExportFormat::Csv) => ledger_csv(app.ui.run.receipts.list()),
+        (ExportSubject::Ledger, ExportFormat::Markdown) => ledger_markdown(app.ui.run.receipts.list()),
         (ExportSubject::Transcript, _) => page(app.tree.selected()),
         (ExportSubject::All, _) => {
-            let pages: Vec<String> = app.facts.run.agents.nodes().iter().map(|node| page(&node.id)).collect();
+            let pages: Vec<String> = app.ui.run.agents.nodes().iter().map(|node| page(&node.id)).collect();
             pages.join("\n")
         }
     };

@@ -3,35 +3,35 @@
 use std::fmt::Write as _;
 
 use crate::effect::PaneEffect;
-use crate::facts::Facts;
 use crate::overlay::Overlays;
 use crate::sessions::Choices;
 use crate::state::Medium;
 use crate::switch::{ChoiceSubject, ListChoice};
+use crate::ui_context::UiContext;
 use steersman_base::id::AgentId;
 use steersman_base::protocol::HookStatus;
 use steersman_base::summary::{count, seconds};
 use steersman_base::text::visible_line;
-use steersman_session::fold::LastHookRun;
+use steersman_session::model::LastHookRun;
 
 /// Shows the hooks; the line output lists them.
-pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
-    if facts.medium == Medium::Lines {
-        return listed(facts);
+pub fn show(overlays: &mut Overlays, ui: &UiContext) -> Vec<PaneEffect> {
+    if ui.medium == Medium::Lines {
+        return listed(ui);
     }
     let mut list = Choices::awaited(ChoiceSubject::Hook);
-    list.take(Ok(rows(facts)));
+    list.take(Ok(rows(ui)));
     overlays.open(list);
     Vec::new()
 }
 
 /// Follows what hooks did.
-pub fn follow(overlays: &mut Overlays, facts: &Facts) {
-    Choices::refresh(overlays, ChoiceSubject::Hook, || Ok(rows(facts)));
+pub fn follow(overlays: &mut Overlays, ui: &UiContext) {
+    Choices::refresh(overlays, ChoiceSubject::Hook, || Ok(rows(ui)));
 }
 
-fn listed(facts: &Facts) -> Vec<PaneEffect> {
-    let hooks = &facts.run.hooks;
+fn listed(ui: &UiContext) -> Vec<PaneEffect> {
+    let hooks = &ui.run.hooks;
     if hooks.known.is_empty() {
         return vec![PaneEffect::Say("there are no hooks; /help hooks says how to add some".to_owned())];
     }
@@ -42,14 +42,14 @@ fn listed(facts: &Facts) -> Vec<PaneEffect> {
     hooks.known.iter().map(line).collect()
 }
 
-fn rows(facts: &Facts) -> Vec<ListChoice> {
-    facts.run.hooks.known.iter().map(|hook| row(hook, facts.run.hooks.last(hook))).collect()
+fn rows(ui: &UiContext) -> Vec<ListChoice> {
+    ui.run.hooks.known.iter().map(|hook| row(hook, ui.run.hooks.last(hook))).collect()
 }
 
 fn row(hook: &HookStatus, last: Option<&LastHookRun>) -> ListChoice {
     ListChoice {
         title: format!("{} {}", point(hook), hook.command),
-        facts: about(hook, last),
+        details: about(hook, last),
         preview: preview(hook, last),
         ..ListChoice::default()
     }

@@ -41,30 +41,30 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     if chord.typed().is_none() {
         app.letters = None;
     }
-    let App { questions, message, focus, facts, .. } = app;
-    if let Outcome::Consumed(wanted) = question::choose(questions, chord, message, focus, facts) {
+    let App { questions, message, focus, ui, .. } = app;
+    if let Outcome::Consumed(wanted) = question::choose(questions, chord, message, focus, ui) {
         let effects = carry_out(app, wanted);
         app.status.disarm_quit();
         return effects;
     }
-    let action = app.facts.keymap.lookup(app.focus.context(), chord);
+    let action = app.ui.keymap.lookup(app.focus.context(), chord);
     if action != Some(Action::Clear) {
         app.status.disarm_quit();
     }
     if chord.is_prefixed && action.is_none() {
-        app.status.say(prefix_sentence(chord), app.facts.now);
+        app.status.say(prefix_sentence(chord), app.ui.now);
         return Vec::new();
     }
-    if app.facts.keymap.is_prefix(app.focus.context(), chord) {
+    if app.ui.keymap.is_prefix(app.focus.context(), chord) {
         app.focus.is_prefixed = true;
-        if app.facts.medium == Medium::Lines {
-            app.status.say("Ctrl+X: the next key says what for", app.facts.now);
+        if app.ui.medium == Medium::Lines {
+            app.status.say("Ctrl+X: the next key says what for", app.ui.now);
         }
         return Vec::new();
     }
     let action = chord.typed().map_or(action, |letter| letters::note(app, letter, action));
     if let Some(overlay) = app.focus.overlays.top_mut()
-        && let Outcome::Consumed(wanted) = overlay.key(chord, &app.facts)
+        && let Outcome::Consumed(wanted) = overlay.key(chord, &app.ui)
     {
         return carry_out(app, wanted);
     }
@@ -78,13 +78,12 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         None => {}
     }
     if chord.alt_char().is_some() {
-        app.status.say(format!("{chord} does nothing here"), app.facts.now);
+        app.status.say(format!("{chord} does nothing here"), app.ui.now);
         return Vec::new();
     }
     if let Some(c) = chord.typed() {
         if app.focus.is_on(Pane::Filter) {
-            return with_agents(app, |pane, facts| type_filter(pane, c.encode_utf8(&mut [0; 4]), facts))
-                .unwrap_or_default();
+            return with_agents(app, |pane, ui| type_filter(pane, c.encode_utf8(&mut [0; 4]), ui)).unwrap_or_default();
         }
         if app.focus.is_on(Pane::Search) {
             transcript::type_search(app, c.encode_utf8(&mut [0; 4]));
@@ -102,17 +101,17 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
             && let Some(hint) = option_hint(c)
         {
             app.status.option_hinted = true;
-            app.status.say(hint, app.facts.now);
+            app.status.say(hint, app.ui.now);
         }
         if !app.message.takes_commands() {
             letters::make_text(app);
         }
         app.focus.go(Pane::Composer);
         match app.message.vim_key(c) {
-            Some(VimOutcome::Act(action, times)) => {
+            Some(VimOutcome::Action(action, times)) => {
                 return (0..times).flat_map(|_| act(app, action)).collect();
             }
-            Some(VimOutcome::Says(sentence)) => app.status.say(sentence, app.facts.now),
+            Some(VimOutcome::Says(sentence)) => app.status.say(sentence, app.ui.now),
             Some(VimOutcome::Done) => {}
             None => app.message.type_char(c),
         }
@@ -123,7 +122,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
 /// Tells whether a character would be the first of a new message.
 fn is_empty_draft(app: &App) -> bool {
     let is_free = app.focus.is_on(Pane::Composer) && app.message.is_empty() && app.is_drafting();
-    is_free && app.facts.medium == Medium::Screen
+    is_free && app.ui.medium == Medium::Screen
 }
 
 /// Says that two keys have no meaning.
@@ -137,7 +136,7 @@ pub fn prefix_sentence(chord: Chord) -> String {
 /// Tells whether a key types a letter into the message although a click has led to another pane: all but the one that
 /// copies what was selected with the mouse.
 fn is_for_message(app: &App, chord: Chord) -> bool {
-    let copies = app.facts.keymap.lookup(app.focus.context(), chord) == Some(Action::Read(ReadKey::Copy))
+    let copies = app.ui.keymap.lookup(app.focus.context(), chord) == Some(Action::Read(ReadKey::Copy))
         && app.reader().is_some_and(|reader| reader.selection.is_some());
     app.focus.by_click && app.focus.overlays.is_empty() && chord.typed().is_some() && !copies
 }
@@ -169,7 +168,7 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
         && let Some(c) = rest.clone().next()
     {
         let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
-        let action = app.facts.keymap.lookup(app.focus.context(), Chord::of(&key));
+        let action = app.ui.keymap.lookup(app.focus.context(), Chord::of(&key));
         if c == '\n' || action.is_some_and(|action| !action.only_shows()) {
             letters::make_text(app);
             app.focus.go(Pane::Composer);
@@ -194,8 +193,8 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::FollowUp => {
             return lone_answer(app).unwrap_or_else(|| with_message(app, send::follow_up));
         }
-        Action::Escape if app.facts.medium == Medium::Lines => return leave_message(app),
-        Action::Clear if app.facts.medium == Medium::Lines => return line::interrupt(app),
+        Action::Escape if app.ui.medium == Medium::Lines => return leave_message(app),
+        Action::Clear if app.ui.medium == Medium::Lines => return line::interrupt(app),
         Action::Escape => return escape::press(app),
         Action::Clear => return clear(app),
         Action::QuitOrDelete => return quit_or_delete(app),
@@ -221,13 +220,13 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Mouse => return command::run(app, Verb::Mouse, ""),
         Action::Look(LookKey::Zoom) => app.focus.toggle_zoom(),
         Action::Tree(key) => {
-            return with_agents(app, |pane, facts| agents::tree_key(pane, key, facts)).unwrap_or_default();
+            return with_agents(app, |pane, ui| agents::tree_key(pane, key, ui)).unwrap_or_default();
         }
         Action::Look(key) => {
-            return with_agents(app, |pane, facts| agents::look_key(pane, key, facts)).unwrap_or_default();
+            return with_agents(app, |pane, ui| agents::look_key(pane, key, ui)).unwrap_or_default();
         }
         Action::Read(ReadKey::Branch) => {
-            let wanted = sessions::branch_here(&app.transcripts, app.tree.selected(), &app.facts);
+            let wanted = sessions::branch_here(&app.transcripts, app.tree.selected(), &app.ui);
             return carry_out(app, [wanted]);
         }
         Action::Read(key) => return transcript::key(app, key),
@@ -241,7 +240,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         // Only changes of plans wait: they are looked at there.
         Action::FocusPending if shows_plan(app) => return command::run(app, Verb::Plan, ""),
         Action::FocusPending => {
-            let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
+            let outcome = pending::focus(&mut app.pending, &app.ui.run.pending);
             return carry_out(app, outcome);
         }
         Action::BackgroundOrLeft if waits_for_command(app) => return command::run(app, Verb::Background, ""),
@@ -253,10 +252,10 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             if recalls && edit == Edit::Up && takes_back(app) {
                 return take_back(app);
             } else if recalls && edit == Edit::Up {
-                let pending = &app.facts.run.pending;
+                let pending = &app.ui.run.pending;
                 app.message.older(|text| pending.waiting().any(|entry| entry.message.text == text));
             } else if recalls && edit == Edit::Down {
-                let pending = &app.facts.run.pending;
+                let pending = &app.ui.run.pending;
                 app.message.newer(|text| pending.waiting().any(|entry| entry.message.text == text));
             }
         }
@@ -269,7 +268,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::FocusComposer => app.focus.go(Pane::Composer),
         Action::Help => app.focus.overlays.toggle(Help::default),
         Action::Pause(key) => return with_pause(app, key),
-        Action::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.facts.run.receipts)),
+        Action::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.ui.run.receipts)),
         Action::Changes => return command::run(app, Verb::Changes, ""),
         Action::Plan => return command::run(app, Verb::Plan, ""),
         Action::Open(pane) => return command::run(app, Verb::Pane(pane), ""),
@@ -290,23 +289,23 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
 /// Tells whether Up takes the newest pending text back: in an empty message, rather than a copy of what still waits.
 fn takes_back(app: &App) -> bool {
     let has_written = !app.message.is_empty() || app.message.recalled().is_some();
-    app.facts.medium == Medium::Screen
+    app.ui.medium == Medium::Screen
         && app.message.is_draft()
         && !has_written
-        && app.facts.run.pending.waiting().next().is_some()
+        && app.ui.run.pending.waiting().next().is_some()
 }
 
 /// Tells whether the shown agent waits for a command that runs: one that asks for an answer first does not run yet.
 fn waits_for_command(app: &App) -> bool {
-    let asks = app.facts.run.agents.get(app.tree.selected()).is_some_and(|node| !node.questions().is_empty());
+    let asks = app.ui.run.agents.get(app.tree.selected()).is_some_and(|node| !node.questions().is_empty());
     let reader = app.transcripts.reader(app.tree.selected());
     !asks && reader.is_some_and(|reader| reader.transcript.running_command().is_some())
 }
 
 /// Tells whether nothing waits but what the user changed of plans.
 fn shows_plan(app: &App) -> bool {
-    let run = &app.facts.run;
-    app.facts.medium == Medium::Screen && run.pending.is_empty() && run.plans.waiting().next().is_some()
+    let run = &app.ui.run;
+    app.ui.medium == Medium::Screen && run.pending.is_empty() && run.plans.waiting().next().is_some()
 }
 
 /// Carries out Enter: in an empty message it lets an agent that waits go one step.
@@ -314,20 +313,20 @@ pub fn enter(app: &mut App) -> Vec<Effect> {
     if let Some(effects) = lone_answer(app) {
         return effects;
     }
-    if app.facts.medium == Medium::Screen && app.message.break_line() {
+    if app.ui.medium == Medium::Screen && app.message.break_line() {
         return Vec::new();
     }
-    if let Some(text) = app.message.rule_typed().filter(|_| app.facts.medium == Medium::Screen) {
+    if let Some(text) = app.message.rule_typed().filter(|_| app.ui.medium == Medium::Screen) {
         app.message.load("");
-        approval::ask_about_rule(&mut app.questions, &text, &app.facts);
+        approval::ask_about_rule(&mut app.questions, &text, &app.ui);
         return Vec::new();
     }
-    let waits = app.facts.run.pauses.place(app.tree.selected()).is_some();
-    if app.message.is_empty() && app.is_drafting() && waits && app.facts.medium == Medium::Screen {
-        let outcome = pause::enter(&app.pause, app.tree.selected(), &app.facts);
+    let waits = app.ui.run.pauses.place(app.tree.selected()).is_some();
+    if app.message.is_empty() && app.is_drafting() && waits && app.ui.medium == Medium::Screen {
+        let outcome = pause::enter(&app.pause, app.tree.selected(), &app.ui);
         return carry_out(app, outcome);
     }
-    app.pause.entered(app.facts.now);
+    app.pause.entered(app.ui.now);
     with_message(app, send::enter)
 }
 
@@ -338,7 +337,7 @@ fn deliver_now(app: &mut App) -> Vec<Effect> {
     }
     let (message, known) = app.for_message();
     let outcome = match send::deliver_now(message, &known) {
-        Outcome::Ignored => pending::deliver_now(&app.pending, app.message.edited(), &app.facts),
+        Outcome::Ignored => pending::deliver_now(&app.pending, app.message.edited(), &app.ui),
         done @ Outcome::Consumed(_) => done,
     };
     carry_out(app, outcome)
@@ -347,11 +346,11 @@ fn deliver_now(app: &mut App) -> Vec<Effect> {
 /// Takes the next kind for what is written, where that goes to an agent as a text.
 fn next_kind(app: &mut App) {
     if app.message.about_call().is_some() || app.message.about_question().is_some() {
-        app.status.say("this is about a call, it has no kind", app.facts.now);
+        app.status.say("this is about a call, it has no kind", app.ui.now);
         return;
     }
     if app.message.about_step().is_some() {
-        app.status.say("this is a step of the plan, it has no kind", app.facts.now);
+        app.status.say("this is a step of the plan, it has no kind", app.ui.now);
         return;
     }
     app.message.next_kind();
@@ -361,8 +360,7 @@ fn next_kind(app: &mut App) {
 fn replaces_task(app: &mut App) -> bool {
     let target = app.message.draft_target(&app.known());
     let is_text = app.message.is_draft() && !app.message.is_empty();
-    let has_open_task =
-        app.facts.run.agents.get(&target).is_some_and(|node| !node.running() && node.open_task.is_some());
+    let has_open_task = app.ui.run.agents.get(&target).is_some_and(|node| !node.running() && node.open_task.is_some());
     if !is_text || !has_open_task {
         return false;
     }
@@ -380,22 +378,22 @@ fn forward(app: &mut App) {
     } else {
         return app.message.forward();
     };
-    app.status.say(sentence, app.facts.now);
+    app.status.say(sentence, app.ui.now);
 }
 
 fn write(app: &mut App, key: WriteKey) -> Vec<Effect> {
     match key {
         WriteKey::Redo => {
             if !app.message.redo() {
-                app.status.say("nothing to redo", app.facts.now);
+                app.status.say("nothing to redo", app.ui.now);
             }
         }
         WriteKey::Expand => match app.message.expand() {
             Expanded::Done => {}
             Expanded::TooLong => {
-                app.status.say("too long to be shown here; Ctrl+G opens it in your editor", app.facts.now);
+                app.status.say("too long to be shown here; Ctrl+G opens it in your editor", app.ui.now);
             }
-            Expanded::NoChip => app.status.say("there is no folded paste at the cursor", app.facts.now),
+            Expanded::NoChip => app.status.say("there is no folded paste at the cursor", app.ui.now),
         },
         WriteKey::Search => return with_message(app, |message, known| history_search::open(message, "", known)),
         WriteKey::TakeText | WriteKey::RubOut | WriteKey::RubOutWord | WriteKey::RubOutAll => {
@@ -416,16 +414,16 @@ fn clear(app: &mut App) -> Vec<Effect> {
         return escape::press(app);
     }
     // What waits and starts no turn goes with the next text: nothing is to be stopped.
-    if app.facts.run.runs() || app.facts.run.is_busy() {
+    if app.ui.run.runs() || app.ui.run.is_busy() {
         app.status.disarm_quit();
         return escape::stop(app);
     }
-    if app.status.arm_quit(app.facts.now) { vec![leave(app)] } else { Vec::new() }
+    if app.status.arm_quit(app.ui.now) { vec![leave(app)] } else { Vec::new() }
 }
 
 /// Returns how a key ends the program: one that looks at a run from elsewhere leaves it as it is.
 fn leave(app: &App) -> Effect {
-    if app.facts.client.is_some() { Effect::Detach } else { Effect::Quit }
+    if app.ui.client.is_some() { Effect::Detach } else { Effect::Quit }
 }
 
 fn quit_or_delete(app: &mut App) -> Vec<Effect> {
@@ -433,7 +431,7 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
         || app.message.about_question().is_some()
         || app.message.about_step().is_some();
     if app.message.is_empty() && !is_about {
-        let asks = app.facts.run.works() && app.facts.client.is_none();
+        let asks = app.ui.run.works() && app.ui.client.is_none();
         return if asks { command::ask(app, QuestionSubject::Quit) } else { vec![leave(app)] };
     }
     if app.focus.is_on(Pane::Composer) {
@@ -444,17 +442,17 @@ fn quit_or_delete(app: &mut App) -> Vec<Effect> {
 
 /// Selects or scrolls, according to the focus.
 fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
-    if let Some(effects) = with_agents(app, |pane, facts| agents::travel(pane, to, facts)) {
+    if let Some(effects) = with_agents(app, |pane, ui| agents::travel(pane, to, ui)) {
         return effects;
     }
     let scrolls = !matches!(to, Travel::Previous | Travel::Next);
     let pages = matches!(to, Travel::PageUp | Travel::PageDown);
     match app.focus.context() {
-        Context::Paused => pause::travel(&mut app.pause, to, &app.facts),
+        Context::Paused => pause::travel(&mut app.pause, to, &app.ui),
         Context::Composer if app.questions.is_shown() && scrolls => app.questions.page(to),
         Context::Transcript => transcripts::travel(shown(app), to),
         Context::History if !pages => history_search::travel(&mut app.message, to),
-        Context::Pending if !pages => pending::travel(&mut app.pending, to, &app.facts.run.pending),
+        Context::Pending if !pages => pending::travel(&mut app.pending, to, &app.ui.run.pending),
         Context::Global
         | Context::Composer
         | Context::History
@@ -477,8 +475,8 @@ fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
 
 /// Gives an answer to the shown question; `None` when the key has nothing to do with a question.
 fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
-    let App { questions, message, focus, facts, .. } = app;
-    match question::answer(questions, answer, message, focus, facts) {
+    let App { questions, message, focus, ui, .. } = app;
+    match question::answer(questions, answer, message, focus, ui) {
         Outcome::Ignored => None,
         Outcome::Consumed(wanted) => Some(carry_out(app, wanted)),
     }
@@ -490,8 +488,8 @@ fn lone_answer(app: &mut App) -> Option<Vec<Effect>> {
     if !app.message.is_draft() || app.message.is_in_lines() {
         return None;
     }
-    let answer = approval::lone_answer(&app.questions, &app.message.shown(), app.facts.medium)?;
-    let now = app.facts.now;
+    let answer = approval::lone_answer(&app.questions, &app.message.shown(), app.ui.medium)?;
+    let now = app.ui.now;
     let unarmed = app.questions.unarmed_line(None, now).filter(|_| !app.questions.armed(now));
     if let Some(unarmed) = unarmed {
         let outcome = approval::not_answered(&app.questions, unarmed);
@@ -499,12 +497,12 @@ fn lone_answer(app: &mut App) -> Option<Vec<Effect>> {
     }
     let is_refused = answer.is_yes() && !app.questions.is_read();
     // What is refused stays in the line that is being typed; on the screen it is selected, and part of no other text.
-    if app.facts.medium == Medium::Screen || !is_refused {
+    if app.ui.medium == Medium::Screen || !is_refused {
         app.message.load("");
     }
-    if is_refused && app.facts.medium == Medium::Screen {
+    if is_refused && app.ui.medium == Medium::Screen {
         app.questions.select_answer(answer);
     }
-    let outcome = approval::give(&mut app.questions, answer, &app.facts);
+    let outcome = approval::give(&mut app.questions, answer, &app.ui);
     Some(carry_out(app, outcome))
 }

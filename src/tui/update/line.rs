@@ -1,7 +1,7 @@
 //! What a typed line does where the screen is read as lines: the commands that are keys elsewhere, Esc and Ctrl+C, whole
 //! lines from a pipe.
 //!
-//! Everything is done by the same acts as on the screen; a command only says in words what a selection and a key say
+//! Everything is done by the same operations as on the screen; a command only says in words what a selection and a key say
 //! there. Always holds: a text that comes back never gets into the line by itself, and a question is answered by its
 //! command alone.
 
@@ -16,20 +16,20 @@ use crate::msg::Effect;
 use crate::state::{App, Medium, QuestionId, Report};
 use crate::transcript::cell::Body;
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{PauseState, QueueAct, Request, TriggerChange};
+use steersman_base::protocol::{PauseState, QueueOperation, Request, TriggerChange};
 use steersman_base::steering::TextKind;
 
 /// Notes that a line or a message begins with the input that comes now, if it does.
 pub fn begins(app: &mut App) {
     if app.message.is_empty() {
-        app.questions.line_begins(app.facts.now);
+        app.questions.line_begins(app.ui.now);
     }
 }
 
 /// Takes a whole line.
 pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
     if !app.message.is_line_begun() {
-        app.questions.line_begins(app.facts.now);
+        app.questions.line_begins(app.ui.now);
     }
     let is_alone = !app.message.is_line_begun() && !app.message.is_in_lines() && app.message.is_draft();
     if let Some(lone) = approval::lone_answer(&app.questions, text, Medium::Lines).filter(|_| is_alone) {
@@ -41,7 +41,7 @@ pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
 /// Ends everything that waits for somebody: questions are declined, agents that are held go on.
 pub fn nobody_there(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::new();
-    while let Some(asked) = app.questions.take(app.facts.now) {
+    while let Some(asked) = app.questions.take(app.ui.now) {
         let answer = match asked.subject {
             QuestionSubject::StillTrue(_) => Answer::Once,
             // Nothing of an earlier process is sent by itself.
@@ -55,11 +55,11 @@ pub fn nobody_there(app: &mut App) -> Vec<Effect> {
             | QuestionSubject::Switch(..)
             | QuestionSubject::Approval(..) => Answer::No,
         };
-        app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.facts.now);
-        let wanted = approval::carry_out(&mut app.questions, asked, answer, &app.facts);
+        app.status.say(format!("nobody is there to answer: {} {}", asked.title, word(answer)), app.ui.now);
+        let wanted = approval::carry_out(&mut app.questions, asked, answer, &app.ui);
         effects.extend(carry_out(app, wanted));
     }
-    if app.facts.run.agents.nodes().iter().any(|node| app.facts.run.is_paused(&node.id)) {
+    if app.ui.run.agents.nodes().iter().any(|node| app.ui.run.is_paused(&node.id)) {
         effects.push(Effect::Request(Request::Pause { agent: None, state: PauseState::Running }));
     }
     effects
@@ -70,14 +70,14 @@ pub fn interrupt(app: &mut App) -> Vec<Effect> {
     if let Outcome::Consumed(wanted) = typed::interrupt(&mut app.message) {
         return carry_out(app, wanted);
     }
-    if let Some(job) = app.facts.run.jobs.shell_line() {
+    if let Some(job) = app.ui.run.jobs.shell_line() {
         return vec![Effect::Request(Request::StopJob { job: job.id.clone() })];
     }
-    if app.status.arm_quit(app.facts.now) {
+    if app.status.arm_quit(app.ui.now) {
         return vec![Effect::Quit];
     }
-    if app.facts.run.runs() || app.facts.run.is_busy() {
-        app.facts.run.agents.cancelling(app.facts.now);
+    if app.ui.run.runs() || app.ui.run.is_busy() {
+        app.ui.run.agents.cancelling(app.ui.now);
         return vec![Effect::Request(Request::Stop)];
     }
     Vec::new()
@@ -103,7 +103,7 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::Later => {}
         LineVerb::Paste => {
             app.message.begin_lines();
-            app.status.say("write the lines; a line with a dot alone sends them, Ctrl+C drops them", app.facts.now);
+            app.status.say("write the lines; a line with a dot alone sends them, Ctrl+C drops them", app.ui.now);
         }
         LineVerb::Edit => return edit(app, argument),
         LineVerb::Delete => return act(app, PendingKey::Delete, argument),
@@ -154,10 +154,10 @@ fn word(answer: Answer) -> &'static str {
 /// Selects the pending text with this number; false when there is none.
 fn select(app: &mut App, number: &str) -> bool {
     let id = MessageId::new(format!("m{}", number.strip_prefix('m').unwrap_or(number)));
-    let place = app.facts.run.pending.entries().iter().position(|entry| entry.message.id == id);
+    let place = app.ui.run.pending.entries().iter().position(|entry| entry.message.id == id);
     match place {
-        Some(place) => app.pending.select(place, &app.facts.run.pending),
-        None => app.status.say(format!("no pending text has the number {number}; /pending reads them"), app.facts.now),
+        Some(place) => app.pending.select(place, &app.ui.run.pending),
+        None => app.status.say(format!("no pending text has the number {number}; /pending reads them"), app.ui.now),
     }
     place.is_some()
 }
@@ -170,15 +170,15 @@ fn act(app: &mut App, key: PendingKey, number: &str) -> Vec<Effect> {
 fn kind(app: &mut App, argument: &str) -> Vec<Effect> {
     let (number, name) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
     let Some(kind) = TextKind::named(name.trim()) else {
-        app.status.say("write /kind N KIND, with add, instead, note or rule", app.facts.now);
+        app.status.say("write /kind N KIND, with add, instead, note or rule", app.ui.now);
         return Vec::new();
     };
     if !select(app, number) {
         return Vec::new();
     }
-    let Some(entry) = app.pending.selected(&app.facts.run.pending) else { return Vec::new() };
-    let act = QueueAct::SetKind { kind, scope: entry.message.scope };
-    vec![Effect::Request(Request::Queue { agent: entry.agent.clone(), id: entry.message.id.clone(), act })]
+    let Some(entry) = app.pending.selected(&app.ui.run.pending) else { return Vec::new() };
+    let operation = QueueOperation::SetKind { kind, scope: entry.message.scope };
+    vec![Effect::Request(Request::Queue { agent: entry.agent.clone(), id: entry.message.id.clone(), operation })]
 }
 
 /// Begins an edit in the line, or makes it with the text behind the number at once.
@@ -189,20 +189,21 @@ fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
     }
     let mut effects = with_pending(app, PendingKey::Edit);
     let text = text.trim_start();
-    if let ([Effect::Request(Request::Queue { agent, id, act })], false) = (&mut effects[..], text.is_empty())
-        && matches!(act, QueueAct::Hold { .. })
+    if let ([Effect::Request(Request::Queue { agent, id, operation })], false) = (&mut effects[..], text.is_empty())
+        && matches!(operation, QueueOperation::Hold { .. })
     {
         let (words, trigger) = match entry::read(text) {
             Ok((words, TriggerChange::Clear)) => (words, None),
             Ok((words, set @ TriggerChange::Set(_))) => (words, Some(set)),
             Err(why) => {
-                app.status.say(why, app.facts.now);
+                app.status.say(why, app.ui.now);
                 return Vec::new();
             }
         };
-        *act = QueueAct::Hold { text: Some(text.to_owned()) };
-        let commit = QueueAct::Commit { text: words.to_owned(), delivery: None, kind: None, trigger, images: None };
-        let commit = Effect::Request(Request::Queue { agent: agent.clone(), id: id.clone(), act: commit });
+        *operation = QueueOperation::Hold { text: Some(text.to_owned()) };
+        let commit =
+            QueueOperation::Commit { text: words.to_owned(), delivery: None, kind: None, trigger, images: None };
+        let commit = Effect::Request(Request::Queue { agent: agent.clone(), id: id.clone(), operation: commit });
         effects.push(commit);
     }
     effects
@@ -217,10 +218,10 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
     let words = if number.is_some() { rest.trim() } else { argument };
     if !words.is_empty() && answer != Answer::No {
         app.status
-            .say(format!("not answered: /{} takes the number of a question, or nothing", name(answer)), app.facts.now);
+            .say(format!("not answered: /{} takes the number of a question, or nothing", name(answer)), app.ui.now);
         return Vec::new();
     }
-    if let Some(unarmed) = app.questions.unarmed_line(number, app.facts.now) {
+    if let Some(unarmed) = app.questions.unarmed_line(number, app.ui.now) {
         let outcome = approval::not_answered(&app.questions, unarmed);
         return carry_out(app, outcome);
     }
@@ -235,15 +236,15 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
             carry_out(app, [PaneEffect::SendAnswer(id, QuestionText::No)])
         }
         Some(_) if !words.is_empty() => {
-            app.status.say("not answered: this question takes no words; write /no alone", app.facts.now);
+            app.status.say("not answered: this question takes no words; write /no alone", app.ui.now);
             Vec::new()
         }
         Some(QuestionSubject::Approval(..)) if answer == Answer::Leave => {
-            app.status.say("not answered: /yes, /session or /no answers this question", app.facts.now);
+            app.status.say("not answered: /yes, /session or /no answers this question", app.ui.now);
             Vec::new()
         }
         _ => {
-            let outcome = approval::give(&mut app.questions, answer, &app.facts);
+            let outcome = approval::give(&mut app.questions, answer, &app.ui);
             carry_out(app, outcome)
         }
     }
@@ -277,7 +278,7 @@ fn about_call(app: &mut App, key: PauseKey, text: &str) -> Vec<Effect> {
 
 /// Finds an agent by its name, or by a beginning of it that fits no other.
 fn named(app: &App, name: &str) -> Result<AgentId, String> {
-    let known = |id: &AgentId| app.facts.run.agents.get(id).is_some();
+    let known = |id: &AgentId| app.ui.run.agents.get(id).is_some();
     let exact = AgentId::new(name);
     if name.is_empty() || name == steersman_base::target::MAIN {
         return Ok(AgentId::main());
@@ -285,7 +286,7 @@ fn named(app: &App, name: &str) -> Result<AgentId, String> {
     if known(&exact) {
         return Ok(exact);
     }
-    let mut fitting = app.facts.run.agents.nodes().iter().filter(|node| node.id.as_str().starts_with(name));
+    let mut fitting = app.ui.run.agents.nodes().iter().filter(|node| node.id.as_str().starts_with(name));
     match (fitting.next(), fitting.next()) {
         (Some(one), None) => Ok(one.id.clone()),
         (None, _) => Err(format!("no agent is called {name}; /agents reads their names")),
@@ -295,17 +296,17 @@ fn named(app: &App, name: &str) -> Result<AgentId, String> {
 
 fn read(app: &mut App, name: &str) {
     match named(app, name) {
-        Ok(agent) => app.tree.select_agent(&agent, &app.facts.run.agents),
-        Err(sentence) => app.status.say(sentence, app.facts.now),
+        Ok(agent) => app.tree.select_agent(&agent, &app.ui.run.agents),
+        Err(sentence) => app.status.say(sentence, app.ui.now),
     }
 }
 
 /// Cancels an agent and everything beneath it.
 fn cancel(app: &mut App, name: &str) -> Vec<Effect> {
     match named(app, name) {
-        Ok(agent) => with_agents(app, |_, facts| cancel_all(&agent, facts.agents)).unwrap_or_default(),
+        Ok(agent) => with_agents(app, |_, ui| cancel_all(&agent, ui.agents)).unwrap_or_default(),
         Err(sentence) => {
-            app.status.say(sentence, app.facts.now);
+            app.status.say(sentence, app.ui.now);
             Vec::new()
         }
     }
@@ -327,7 +328,7 @@ fn copy(app: &mut App, number: &str) -> Vec<Effect> {
         };
         vec![Effect::Copy(text)]
     } else {
-        app.status.say("there is no such entry; /show lists them", app.facts.now);
+        app.status.say("there is no such entry; /show lists them", app.ui.now);
         Vec::new()
     }
 }
@@ -337,7 +338,7 @@ fn show(app: &mut App, number: &str) -> Vec<Effect> {
         _ if number.is_empty() => vec![Effect::Tell(Report::Entry(None))],
         Ok(number) => vec![Effect::Tell(Report::Entry(Some(number)))],
         Err(_) => {
-            app.status.say("write /show N, with the number of an entry", app.facts.now);
+            app.status.say("write /show N, with the number of an entry", app.ui.now);
             Vec::new()
         }
     }

@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - what a key changes: `keys.rs`, `mod.rs`; what the run says: `post.rs`; tests: `tui_shell.rs`
+//! - what a key changes: `keys.rs`, `mod.rs`; what the run says: `apply_update.rs`; tests: `tui_shell.rs`
 //! - what a pane wants of its siblings, here of the message and the transcript: `mod.rs`, `call_text.rs`, `question.rs`,
 //!   `approval.rs`; tests: `pending_list.rs`, `pause.rs`,
 //!   `approval_popups/composer.rs`, `undo.rs`, `ledger.rs`
@@ -14,6 +14,7 @@
 //! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; tests: `looks.rs`,
 //!   `tests/pty/looks.rs`
 
+mod apply_update;
 mod approval;
 mod budget;
 mod call_text;
@@ -25,7 +26,6 @@ mod keys;
 pub mod line;
 mod mouse;
 mod plan;
-mod post;
 mod question;
 mod replay;
 mod rules;
@@ -33,7 +33,7 @@ mod servers;
 mod sessions;
 pub mod transcript;
 
-use crate::agents::{AgentsFacts, AgentsPane, type_filter};
+use crate::agents::{AgentsContext, AgentsPane, type_filter};
 use crate::alerts;
 use crate::app::App;
 use crate::effect::{Outcome, PaneEffect};
@@ -44,8 +44,8 @@ use crate::state::Pane;
 use crate::transcript::TranscriptDrawn;
 use crate::transcript::cell::Level;
 use crate::{palette, pause, pending};
+use apply_update::UpdateOutcome;
 use jiff::Timestamp;
-use post::PostOutcome;
 pub use replay::record;
 use steersman_base::protocol::Request;
 use steersman_base::summary::count;
@@ -63,29 +63,29 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Typed(text, at) => effects = typed(app, at, |app| keys::type_text(app, &text)),
         Msg::Paste(text, at) => effects = typed(app, at, |app| paste(app, &text)),
         Msg::Mouse(event, at) => {
-            app.facts.now = at;
+            app.ui.now = at;
             mouse::event(app, event, at);
         }
         Msg::Attention(attention) => app.alerts.attention = Some(attention),
-        Msg::Background(ground) => {
-            app.facts.theme = app.facts.themes.set_background(ground).unwrap_or_else(|| app.facts.theme.clone());
+        Msg::Background(background) => {
+            app.ui.theme = app.ui.themes.set_background(background).unwrap_or_else(|| app.ui.theme.clone());
         }
         Msg::Resize(size) => {
-            app.facts.size = size;
+            app.ui.size = size;
             app.message.unscroll();
         }
         Msg::Tick(at) => {
-            app.facts.now = at;
-            app.facts.run.agents.tick(at);
+            app.ui.now = at;
+            app.ui.run.agents.tick(at);
         }
-        Msg::Post(post) => match post::apply(app, post) {
-            PostOutcome::Piece => return effects,
-            PostOutcome::Changed(more) => {
-                app.pending.follow(&app.facts.run.pending);
+        Msg::Update(update) => match apply_update::apply(app, update) {
+            UpdateOutcome::Piece => return effects,
+            UpdateOutcome::Changed(more) => {
+                app.pending.follow(&app.ui.run.pending);
                 effects = more;
             }
         },
-        Msg::Branch(name) => app.facts.branch = name,
+        Msg::Branch(name) => app.ui.branch = name,
         Msg::StatusLine(line) => app.status.own_line = line,
         Msg::History(Ok(older)) => app.message.begin_history(older),
         Msg::History(Err(reason)) | Msg::NotRemembered(reason) => {
@@ -98,28 +98,28 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Matched(found) => app.message.take_hits(found),
         Msg::Written { subject, outcome } => effects = carry_out(app, [export::written(subject, outcome)]),
         Msg::Sessions(wanted_for, rows) => {
-            let wanted = sessions::listed(&mut app.focus.overlays, &wanted_for, rows, &app.facts);
+            let wanted = sessions::listed(&mut app.focus.overlays, &wanted_for, rows, &app.ui);
             effects = carry_out(app, wanted);
         }
         Msg::Compared(Ok(table)) => {
-            let wanted = sessions::compared(&mut app.focus.overlays, table, &app.facts);
+            let wanted = sessions::compared(&mut app.focus.overlays, table, &app.ui);
             effects = carry_out(app, wanted);
         }
         Msg::Compared(Err(reason)) => app.reply(&reason),
         Msg::Replayed(Ok(recorded)) => replay::begin(app, recorded),
         Msg::Replayed(Err(reason)) => app.reply(&format!("no replay: {reason}")),
         Msg::ChooseSession => {
-            effects.push(sessions::resume(&mut app.focus.overlays, &app.facts, ""));
+            effects.push(sessions::resume(&mut app.focus.overlays, &app.ui, ""));
         }
         Msg::Copied(outcome) => copied(app, outcome),
         Msg::Edited { subject, outcome } => edited(app, subject, outcome),
         Msg::Line(text, at) => {
-            app.facts.now = at;
+            app.ui.now = at;
             effects = line::take(app, &text);
             app.questions.note_input(at);
         }
         Msg::NobodyThere(at) => {
-            app.facts.now = at;
+            app.ui.now = at;
             effects = line::nobody_there(app);
         }
         Msg::Printed(question, pause) => {
@@ -159,15 +159,15 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             return effects;
         }
     }
-    call_text::settle_focus(&mut app.focus, app.tree.selected(), &app.facts);
+    call_text::settle_focus(&mut app.focus, app.tree.selected(), &app.ui);
     app.settle_panes();
-    question::settle_quit(&mut app.questions, &app.facts);
+    question::settle_quit(&mut app.questions, &app.ui);
     settle_history_search(app);
     effects.extend(with_message(app, |message, known| {
         message.bind_draft(known);
         bring_back::follow(message, known)
     }));
-    effects.extend(alerts::due(&mut app.alerts, &app.questions, app.facts.now));
+    effects.extend(alerts::due(&mut app.alerts, &app.questions, app.ui.now));
     effects.extend(with_message(app, Message::type_path));
     effects.extend(refresh_palette(app));
     app.fit_composer();
@@ -178,15 +178,15 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
 /// Lets the pane of the agents do something; `None` when it was not for the pane.
 fn with_agents<F>(app: &mut App, act: F) -> Option<Vec<Effect>>
 where
-    F: FnOnce(&mut AgentsPane, &AgentsFacts<'_>) -> Outcome,
+    F: FnOnce(&mut AgentsPane, &AgentsContext<'_>) -> Outcome,
 {
-    let App { facts, focus, regions, tree, .. } = app;
-    match act(tree, &AgentsFacts { facts, agents: &facts.run.agents, focus, regions }) {
+    let App { ui, focus, regions, tree, .. } = app;
+    match act(tree, &AgentsContext { ui, agents: &ui.run.agents, focus, regions }) {
         Outcome::Ignored => None,
         Outcome::Consumed(wanted) => {
             let effects = carry_out(app, wanted);
             if effects.contains(&Effect::Request(Request::Stop)) {
-                app.facts.run.agents.cancelling(app.facts.now);
+                app.ui.run.agents.cancelling(app.ui.now);
             }
             Some(effects)
         }
@@ -195,7 +195,7 @@ where
 
 /// Takes what the user typed at this moment.
 fn typed(app: &mut App, at: Timestamp, take: impl FnOnce(&mut App) -> Vec<Effect>) -> Vec<Effect> {
-    app.facts.now = at;
+    app.ui.now = at;
     line::begins(app);
     let effects = take(app);
     app.questions.note_input(at);
@@ -219,19 +219,19 @@ fn carry_out(app: &mut App, wanted: impl IntoIterator<Item = PaneEffect>) -> Vec
 }
 
 fn carry_out_one(app: &mut App, wanted: PaneEffect) -> Vec<Effect> {
-    let App { facts, message, questions, status, replay, .. } = app;
+    let App { ui, message, questions, status, replay, .. } = app;
     // What a pane wants of another one may lead to more.
     let mut more = Vec::new();
     match wanted {
         PaneEffect::Outside(effect) => return vec![effect],
-        PaneEffect::Say(sentence) => status.say(sentence, facts.now),
-        PaneEffect::SayWhile(cause, sentence) => status.say_while(cause, sentence, facts.now),
+        PaneEffect::Say(sentence) => status.say(sentence, ui.now),
+        PaneEffect::SayWhile(cause, sentence) => status.say_while(cause, sentence, ui.now),
         PaneEffect::Reply(sentence) => app.reply(&sentence),
         PaneEffect::Quiet => status.quiet(),
         PaneEffect::Note(agent, text) => app.reader_mut(&agent).transcript.add_notice(Level::Info, &text),
         PaneEffect::Focus(pane) => app.focus.go(pane),
         PaneEffect::CloseOverlay => app.focus.overlays.close(),
-        PaneEffect::Chosen(subject, row) => more = sessions::chosen(questions, subject, row, facts),
+        PaneEffect::Chosen(subject, row) => more = sessions::chosen(questions, subject, row, ui),
         PaneEffect::Enter => return keys::enter(app),
         PaneEffect::Run(verb, argument) => return command::run(app, verb, &argument),
         PaneEffect::Complete(Some(chars), text) => message.complete(chars, &text),
@@ -239,34 +239,34 @@ fn carry_out_one(app: &mut App, wanted: PaneEffect) -> Vec<Effect> {
         PaneEffect::EndFirst => more.extend(message.blocked()),
         PaneEffect::EditEntry(agent, id) => more = message.ask_edit(agent, id),
         PaneEffect::KeepEntry(id) => app.pending.keep(id),
-        PaneEffect::WriteAboutCall(agent, what) => more = call_text::write(message, agent, what, facts),
+        PaneEffect::WriteAboutCall(agent, what) => more = call_text::write(message, agent, what, ui),
         PaneEffect::DecideCall => more.extend(call_text::commit(message)),
         // In a replay nothing is written.
-        PaneEffect::WriteStep(..) if replay.is_some() => status.say(replay::NOT_SENT, facts.now),
-        PaneEffect::WriteStep(agent, what) => more = plan::write(message, agent, what, facts),
+        PaneEffect::WriteStep(..) if replay.is_some() => status.say(replay::NOT_SENT, ui.now),
+        PaneEffect::WriteStep(agent, what) => more = plan::write(message, agent, what, ui),
         PaneEffect::SendStep => more = plan::commit(message),
-        PaneEffect::WriteAnswer(id, what) => more.push(approval::write(message, id, what, facts)),
-        PaneEffect::SendAnswer(id, what) => more.extend(approval::send(questions, message, (id, what), facts)),
+        PaneEffect::WriteAnswer(id, what) => more.push(approval::write(message, id, what, ui)),
+        PaneEffect::SendAnswer(id, what) => more.extend(approval::send(questions, message, (id, what), ui)),
         PaneEffect::Call(call) => more = call.carry_out(app),
         PaneEffect::NewConversation => {
             app.empty_at_reset();
             return command::reset(app);
         }
         PaneEffect::ResetConversation => return command::reset(app),
-        PaneEffect::UndoChanges(scope) => more.push(approval::confirm_undo(scope, facts)),
+        PaneEffect::UndoChanges(scope) => more.push(approval::confirm_undo(scope, ui)),
     }
     carry_out(app, more)
 }
 
 /// Carries out a key of the panel of the shown agent, or one that pauses it or lets it go on.
 fn with_pause(app: &mut App, key: PauseKey) -> Vec<Effect> {
-    let outcome = pause::act(&mut app.pause, key, app.tree.selected(), &app.facts);
+    let outcome = pause::act(&mut app.pause, key, app.tree.selected(), &app.ui);
     carry_out(app, outcome)
 }
 
 /// Carries out a key of the list of pending texts.
 fn with_pending(app: &mut App, key: PendingKey) -> Vec<Effect> {
-    let outcome = pending::act(&mut app.pending, key, app.message.edited(), &app.facts);
+    let outcome = pending::act(&mut app.pending, key, app.message.edited(), &app.ui);
     carry_out(app, outcome)
 }
 
@@ -279,7 +279,7 @@ fn leave_message(app: &mut App) -> Vec<Effect> {
 /// Asks for the newest pending text, to be put into the message.
 fn take_back(app: &mut App) -> Vec<Effect> {
     let first = app.message.blocked();
-    let outcome = first.map_or_else(|| pending::take_back(&app.facts.run.pending), Outcome::one);
+    let outcome = first.map_or_else(|| pending::take_back(&app.ui.run.pending), Outcome::one);
     carry_out(app, outcome)
 }
 
@@ -308,7 +308,7 @@ fn edited(app: &mut App, subject: EditorSubject, outcome: Result<String, String>
         (EditorSubject::Entry, Err(reason)) => Some(format!("not opened: {reason}")),
     };
     if let Some(sentence) = sentence {
-        app.status.say(sentence, app.facts.now);
+        app.status.say(sentence, app.ui.now);
     }
 }
 
@@ -319,14 +319,14 @@ fn copied(app: &mut App, outcome: Result<String, String>) {
         Ok(how) => format!("{what}copied {how}"),
         Err(reason) => format!("not copied: {reason}"),
     };
-    app.status.say(sentence, app.facts.now);
+    app.status.say(sentence, app.ui.now);
 }
 
 fn paste(app: &mut App, text: &str) -> Vec<Effect> {
     app.status.disarm_quit();
     app.focus.is_prefixed = false;
     if app.focus.is_on(Pane::Filter) {
-        return with_agents(app, |pane, facts| type_filter(pane, text, facts)).unwrap_or_default();
+        return with_agents(app, |pane, ui| type_filter(pane, text, ui)).unwrap_or_default();
     }
     if app.focus.is_on(Pane::History) {
         return with_message(app, |message, _| history_search::type_text(message, text));
@@ -347,10 +347,10 @@ fn insert(app: &mut App, text: &str) {
         Pasted::Whole => {}
         Pasted::Cleaned(removed) => {
             let what = count(removed, "control or invisible character");
-            app.status.say(format!("paste: left out {what}"), app.facts.now);
+            app.status.say(format!("paste: left out {what}"), app.ui.now);
         }
         Pasted::TooLong => {
-            app.status.say("not pasted: a message has at most 2 MiB", app.facts.now);
+            app.status.say("not pasted: a message has at most 2 MiB", app.ui.now);
         }
     }
 }

@@ -48,15 +48,15 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         Region::Pane(pane) | Region::Tab(pane) => go(app, pane),
         Region::Line(line) => press_line(app, line, place, presses),
         Region::Agent(agent) => {
-            with_agents(app, |pane, facts| press_row(pane, &agent, presses, facts));
+            with_agents(app, |pane, ui| press_row(pane, &agent, presses, ui));
         }
         Region::Ended(agent) => {
-            with_agents(app, |pane, facts| press_past(pane, &agent, facts));
+            with_agents(app, |pane, ui| press_past(pane, &agent, ui));
         }
         Region::Entry(id) => {
-            let index = app.facts.run.pending.entries().iter().position(|entry| entry.message.id == id);
+            let index = app.ui.run.pending.entries().iter().position(|entry| entry.message.id == id);
             if let Some(index) = index {
-                app.pending.select(index, &app.facts.run.pending);
+                app.pending.select(index, &app.ui.run.pending);
                 app.focus.go(Pane::Pending);
             }
         }
@@ -72,7 +72,7 @@ fn press(app: &mut App, place: Position, presses: Presses) {
         Region::Behind => app.focus.overlays.close(),
         Region::OverlayRow(row) => {
             if let Some(overlay) = app.focus.overlays.top_mut() {
-                overlay.press(row, presses, &app.facts);
+                overlay.press(row, presses, &app.ui);
             }
         }
         Region::Question | Region::Overlay => return,
@@ -94,11 +94,11 @@ fn take_offer(app: &mut App, place: usize) {
 fn go(app: &mut App, pane: Pane) {
     match pane {
         Pane::Pending => {
-            let outcome = pending::focus(&mut app.pending, &app.facts.run.pending);
+            let outcome = pending::focus(&mut app.pending, &app.ui.run.pending);
             carry_out(app, outcome);
         }
         Pane::Pause => {
-            let outcome = pause::focus(app.tree.selected(), &app.facts);
+            let outcome = pause::focus(app.tree.selected(), &app.ui);
             carry_out(app, outcome);
         }
         Pane::Transcript | Pane::Search => {
@@ -142,7 +142,7 @@ fn drag(app: &mut App, place: Position) {
         }
         Some(Grip::Divider(divider)) => {
             let divider = *divider;
-            with_agents(app, |pane, facts| drag_divider(pane, divider, place, facts));
+            with_agents(app, |pane, ui| drag_divider(pane, divider, place, ui));
         }
         None => {}
     }
@@ -198,7 +198,7 @@ fn wheel(app: &mut App, place: Position, lines: isize) {
         Region::Pane(Pane::Details) => app.tree.scroll_details(lines),
         Region::Entry(_) | Region::Pane(Pane::Pending) => {
             let here = app.pending.place().unwrap_or(usize::MAX);
-            app.pending.select(here.saturating_add_signed(lines.signum()), &app.facts.run.pending);
+            app.pending.select(here.saturating_add_signed(lines.signum()), &app.ui.run.pending);
         }
         Region::Pane(Pane::Pause) => app.pause.top = app.pause.top.saturating_add_signed(lines),
         Region::Question => app.questions.top = app.questions.top.saturating_add_signed(lines),
@@ -206,7 +206,7 @@ fn wheel(app: &mut App, place: Position, lines: isize) {
         Region::Offer(_) => app.palette.next(),
         Region::Overlay | Region::Behind | Region::OverlayRow(_) => {
             if let Some(overlay) = app.focus.overlays.top_mut() {
-                overlay.wheel(lines, &app.facts);
+                overlay.wheel(lines, &app.ui);
             }
         }
         Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.message.scroll(if is_up { -1 } else { 1 }),

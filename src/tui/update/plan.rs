@@ -3,22 +3,22 @@
 //! Always holds: what was written for a step is in the plan, in the message, or can be brought back.
 
 use crate::effect::{PaneEffect, StepText};
-use crate::facts::Facts;
 use crate::message::purpose::{AboutStep, Purpose};
 use crate::message::{Message, bring_back};
 use crate::overlay::Overlays;
 use crate::plan::{PlanCommand, PlanPane, read};
 use crate::state::{Medium, Pane};
+use crate::ui_context::UiContext;
 use steersman_base::id::AgentId;
 use steersman_base::plan::{PlanEdit, PlanRefused};
 use steersman_base::protocol::Request;
 use steersman_base::text::visible_line;
 
 /// Carries out `/plan` with what stands behind it, about the agent that is shown.
-pub fn command(overlays: &mut Overlays, agent: &AgentId, facts: &Facts, argument: &str) -> Vec<PaneEffect> {
-    let shared = facts.run.plans.of(agent);
+pub fn command(overlays: &mut Overlays, agent: &AgentId, ui: &UiContext, argument: &str) -> Vec<PaneEffect> {
+    let shared = ui.run.plans.of(agent);
     match read(argument, shared.map(|shared| &shared.plan)) {
-        Ok(PlanCommand::Show) if facts.medium == Medium::Lines => in_words(agent, facts),
+        Ok(PlanCommand::Show) if ui.medium == Medium::Lines => in_words(agent, ui),
         Ok(PlanCommand::Show) => {
             overlays.toggle(|| PlanPane::of(agent.clone(), None));
             Vec::new()
@@ -28,14 +28,14 @@ pub fn command(overlays: &mut Overlays, agent: &AgentId, facts: &Facts, argument
     }
 }
 
-pub fn write(message: &mut Message, agent: AgentId, what: StepText, facts: &Facts) -> Vec<PaneEffect> {
+pub fn write(message: &mut Message, agent: AgentId, what: StepText, ui: &UiContext) -> Vec<PaneEffect> {
     if let Some(first) = message.blocked() {
         return vec![PaneEffect::CloseOverlay, first];
     }
     let before = match &what {
         StepText::New(_) => String::new(),
         StepText::Words(id) => {
-            let step = facts.run.plans.of(&agent).and_then(|shared| shared.plan.get(id));
+            let step = ui.run.plans.of(&agent).and_then(|shared| shared.plan.get(id));
             step.map(|step| step.text.clone()).unwrap_or_default()
         }
     };
@@ -56,7 +56,7 @@ pub fn commit(message: &Message) -> Vec<PaneEffect> {
 pub fn answered(
     message: &mut Message,
     overlays: &mut Overlays,
-    facts: &Facts,
+    ui: &UiContext,
     (agent, edit): (&AgentId, &PlanEdit),
     outcome: Result<(), PlanRefused>,
 ) -> Vec<PaneEffect> {
@@ -67,24 +67,24 @@ pub fn answered(
     let is_written = |about: &&AboutStep| about.agent == *agent && about.what.clone().edit(text.clone()) == *edit;
     if let Some(about) = message.about_step().filter(is_written).cloned() {
         message.finish_about_step();
-        back(overlays, facts, about);
+        back(overlays, ui, about);
     }
     Vec::new()
 }
 
 /// Leaves the text of a step; what it says can be brought back. The plan is shown again.
-pub fn leave(message: &mut Message, overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
+pub fn leave(message: &mut Message, overlays: &mut Overlays, ui: &UiContext) -> Vec<PaneEffect> {
     let about = message.about_step().cloned();
     let wanted = bring_back::abandon(message);
     if let Some(about) = about {
-        back(overlays, facts, about);
+        back(overlays, ui, about);
     }
     wanted
 }
 
 /// Shows the plan again from which a text was begun.
-fn back(overlays: &mut Overlays, facts: &Facts, about: AboutStep) {
-    if facts.medium == Medium::Lines {
+fn back(overlays: &mut Overlays, ui: &UiContext, about: AboutStep) {
+    if ui.medium == Medium::Lines {
         return;
     }
     let step = match about.what {
@@ -95,8 +95,8 @@ fn back(overlays: &mut Overlays, facts: &Facts, about: AboutStep) {
 }
 
 /// Returns the plan of an agent as lines.
-fn in_words(agent: &AgentId, facts: &Facts) -> Vec<PaneEffect> {
-    let Some(shared) = facts.run.plans.of(agent) else {
+fn in_words(agent: &AgentId, ui: &UiContext) -> Vec<PaneEffect> {
+    let Some(shared) = ui.run.plans.of(agent) else {
         return vec![PaneEffect::Say("the plan has no steps; /plan add TEXT adds one".to_owned())];
     };
     let head = format!("plan: {}", shared.plan.progress_words());

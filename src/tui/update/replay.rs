@@ -1,4 +1,4 @@
-//! A replay: the same screen, which takes the posts of a recorded session up to the position of the timeline.
+//! A replay: the same screen, which takes the updates of a recorded session up to the position of the timeline.
 //!
 //! Always holds: nothing is sent to a run from a replay. Where a run goes on behind it, the screen of that run takes
 //! everything that the run says, so that nothing is missed when the replay ends.
@@ -6,8 +6,8 @@
 use crossterm::event::KeyEvent;
 use jiff::Timestamp;
 
+use super::apply_update::{self, UpdateOutcome};
 use super::keys::prefix_sentence;
-use super::post::{self, PostOutcome};
 use super::{carry_out, fold};
 use crate::alerts::AlertWhen;
 use crate::app::{App, Checkpoint, Checkpoints, Replay};
@@ -19,7 +19,7 @@ use crate::status::{HostState, ModelSource, Status};
 use crate::switch::EventPlace;
 use crate::timeline::{Direction, Jump, Recorded, RecordedFacts, RecordedSource, Step, Timeline};
 use crate::transcript;
-use steersman_base::protocol::Post;
+use steersman_base::protocol::Update;
 
 /// Most characters of a time that is typed.
 const TIME: usize = 10;
@@ -31,7 +31,7 @@ pub const NOT_SENT: &str = "this is a replay: nothing is sent; Esc ends it";
 pub fn begin(app: &mut App, recorded: Recorded) {
     let Recorded { steps, source, place } = recorded;
     if steps.is_empty() {
-        app.status.say("nothing is recorded yet", app.facts.now);
+        app.status.say("nothing is recorded yet", app.ui.now);
         return;
     }
     let (shown, is_alone) = match source {
@@ -41,7 +41,7 @@ pub fn begin(app: &mut App, recorded: Recorded) {
     };
     let mut begun = fresh(app);
     if let Some(RecordedFacts { place, branch, model }) = shown {
-        (begun.facts.place, begun.facts.branch) = (place, branch);
+        (begun.ui.place, begun.ui.branch) = (place, branch);
         begun.status = Status::new(model, ModelSource::Configured);
         begun.status.host = HostState::Ready;
     }
@@ -61,8 +61,8 @@ fn show(app: &mut App, place: EventPlace) {
         None => (replay.timeline.target(Jump::Last), None),
     };
     go(app, position);
-    if let Some(agent) = agent.or(by).filter(|agent| app.facts.run.agents.get(agent).is_some()) {
-        app.tree.select_agent(&agent, &app.facts.run.agents);
+    if let Some(agent) = agent.or(by).filter(|agent| app.ui.run.agents.get(agent).is_some()) {
+        app.tree.select_agent(&agent, &app.ui.run.agents);
     }
     if !word.is_empty() {
         transcript::find_last(&mut app.transcripts, app.tree.selected(), &word);
@@ -71,15 +71,15 @@ fn show(app: &mut App, place: EventPlace) {
 
 /// Returns an empty screen that looks like this one.
 fn fresh(app: &App) -> App {
-    let facts = &app.facts;
+    let ui = &app.ui;
     let status = Status::new(app.status.label.clone(), app.status.source);
-    let mut fresh = App::new(facts.size, facts.now, status, facts.themes.clone());
-    fresh.facts.keymap = facts.keymap.clone();
-    fresh.facts.theme = facts.theme.clone();
-    fresh.facts.zone = facts.zone.clone();
-    fresh.facts.place.clone_from(&facts.place);
-    fresh.facts.branch.clone_from(&facts.branch);
-    fresh.facts.run.agents.prices = facts.run.agents.prices.clone();
+    let mut fresh = App::new(ui.size, ui.now, status, ui.themes.clone());
+    fresh.ui.keymap = ui.keymap.clone();
+    fresh.ui.theme = ui.theme.clone();
+    fresh.ui.zone = ui.zone.clone();
+    fresh.ui.place.clone_from(&ui.place);
+    fresh.ui.branch.clone_from(&ui.branch);
+    fresh.ui.run.agents.prices = ui.run.agents.prices.clone();
     fresh.pointer.mode = app.pointer.mode;
     fresh.alerts.when = AlertWhen::Never;
     fresh.status.host = HostState::Ready;
@@ -92,7 +92,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     let mut effects = Vec::new();
     let msg = match msg {
         // What the run and the rest of the program say is for the screen behind.
-        Msg::Post(_)
+        Msg::Update(_)
         | Msg::Branch(_)
         | Msg::StatusLine(_)
         | Msg::History(_)
@@ -139,7 +139,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         return effects;
     }
     if matches!(msg, Msg::Typed(..) | Msg::Paste(..)) {
-        app.status.say(NOT_SENT, app.facts.now);
+        app.status.say(NOT_SENT, app.ui.now);
         return effects;
     }
     let msg = at_session_time(app, msg);
@@ -147,7 +147,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     let before = wanted.len();
     let allowed: Vec<Effect> = wanted.into_iter().filter(is_allowed).collect();
     if allowed.len() < before || !app.message.is_empty() {
-        app.status.say(NOT_SENT, app.facts.now);
+        app.status.say(NOT_SENT, app.ui.now);
         app.message.clear();
     }
     effects.extend(allowed);
@@ -215,8 +215,8 @@ fn press(app: &mut App, key: &KeyEvent, now: Timestamp) -> Option<Vec<Effect>> {
     }
     let is_on_timeline = app.focus.is_on(Pane::Composer);
     let context = if is_on_timeline { Context::Replay } else { app.focus.context() };
-    let action = app.facts.keymap.lookup(context, chord);
-    if app.facts.keymap.is_prefix(context, chord) {
+    let action = app.ui.keymap.lookup(context, chord);
+    if app.ui.keymap.is_prefix(context, chord) {
         return None;
     }
     app.focus.is_prefixed = false;
@@ -229,10 +229,10 @@ fn press(app: &mut App, key: &KeyEvent, now: Timestamp) -> Option<Vec<Effect>> {
             app.focus.is_prefixed = chord.is_prefixed;
             return None;
         }
-        None if chord.is_prefixed => app.status.say(prefix_sentence(chord), app.facts.now),
+        None if chord.is_prefixed => app.status.say(prefix_sentence(chord), app.ui.now),
         // A filter or a search is typed.
         None if context.takes_text() => return None,
-        None | Some(_) => app.status.say(NOT_SENT, app.facts.now),
+        None | Some(_) => app.status.say(NOT_SENT, app.ui.now),
     }
     Some(Vec::new())
 }
@@ -284,14 +284,14 @@ fn with_timeline(app: &mut App, change: impl FnOnce(&mut Timeline)) {
 fn type_time(app: &mut App, chord: Chord) {
     let Some(replay) = &mut app.replay else { return };
     let mut typed = replay.timeline.typed().unwrap_or_default().to_owned();
-    match (app.facts.keymap.lookup(Context::Composer, chord), chord.typed()) {
+    match (app.ui.keymap.lookup(Context::Composer, chord), chord.typed()) {
         (Some(Action::Send), _) => {
             let to = replay.timeline.typed_time().map(|time| replay.timeline.at(time));
             replay.timeline.set_typed(None);
             replay.timeline.pause();
             match to {
                 Some(position) => go(app, position),
-                None => app.status.say("not a time; write it as 2:30", app.facts.now),
+                None => app.status.say("not a time; write it as 2:30", app.ui.now),
             }
             return;
         }
@@ -311,10 +311,10 @@ fn jump(app: &mut App, to: Jump) {
 }
 
 /// Takes what a saved session says at this moment, without what a screen settles once it is drawn.
-pub fn record(app: &mut App, post: Post) {
+pub fn record(app: &mut App, update: Update) {
     // What comes back would be done outside, and was done then.
-    if let PostOutcome::Changed(_) = post::apply(app, post) {
-        app.pending.follow(&app.facts.run.pending);
+    if let UpdateOutcome::Changed(_) = apply_update::apply(app, update) {
+        app.pending.follow(&app.ui.run.pending);
     }
 }
 
@@ -339,28 +339,28 @@ fn go(app: &mut App, position: usize) {
         if steps.is_empty() {
             break;
         }
-        for Step { at, post, .. } in steps {
-            app.facts.now = at;
-            record(app, post);
+        for Step { at, update, .. } in steps {
+            app.ui.now = at;
+            record(app, update);
             here += 1;
             pass(app, here, position);
         }
     }
     with_timeline(app, |timeline| timeline.set_position(position));
-    app.facts.now = app.replay.as_ref().map(|replay| replay.timeline.time()).unwrap_or_default();
-    app.facts.run.agents.tick(app.facts.now);
+    app.ui.now = app.replay.as_ref().map(|replay| replay.timeline.time()).unwrap_or_default();
+    app.ui.run.agents.tick(app.ui.now);
     app.message.clear();
     app.status.quiet();
-    if app.facts.run.agents.get(&shown).is_some() {
-        app.tree.select_agent(&shown, &app.facts.run.agents);
+    if app.ui.run.agents.get(&shown).is_some() {
+        app.tree.select_agent(&shown, &app.ui.run.agents);
     }
     app.settle_panes();
 }
 
 /// Brings an empty screen as far as one was kept; returns how far that is.
 fn restore(fresh: &mut App, kept: &Checkpoint) -> usize {
-    fresh.facts.now = kept.now;
-    fresh.facts.run = kept.run.clone();
+    fresh.ui.now = kept.now;
+    fresh.ui.run = kept.run.clone();
     fresh.transcripts = kept.transcripts.unread();
     fresh.pending = kept.pending.clone();
     fresh.pause = kept.pause.clone();

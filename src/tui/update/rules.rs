@@ -1,12 +1,12 @@
 //! The rules of the user on the screen: the list, a change in words, and what became of it.
 
 use crate::effect::{Outcome, PaneEffect};
-use crate::facts::Facts;
+use crate::ui_context::UiContext;
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{Accepted, Request, RuleRequest};
 use steersman_base::steering::{RuleChange, RuleScope};
 use steersman_base::text::{visible, visible_line};
-use steersman_session::fold::rule_scope_words;
+use steersman_session::model::rule_scope_words;
 
 /// Says what became of a line for `AGENTS.md`.
 pub fn added(line: &str, outcome: Result<(), String>) -> PaneEffect {
@@ -23,9 +23,9 @@ const USAGE: &str = "it is /rules withdraw M, /rules change M WORDS, or /rules f
                      of a rule";
 
 /// Carries out what `/rules` says about the user's own rules; `None` where it is about the kept ones alone.
-pub fn command(facts: &Facts, argument: &str) -> Option<Outcome> {
+pub fn command(ui: &UiContext, argument: &str) -> Option<Outcome> {
     if argument.is_empty() {
-        let own = facts.run.rules.all().iter().map(|rule| {
+        let own = ui.run.rules.all().iter().map(|rule| {
             let (id, text) = (visible_line(rule.id.as_str()), visible(&rule.text));
             PaneEffect::Note(AgentId::main(), format!("rule {id} holds {}: {text}", rule_scope_words(rule)))
         });

@@ -3,32 +3,32 @@
 use std::fmt::Write as _;
 
 use crate::effect::PaneEffect;
-use crate::facts::Facts;
 use crate::message::Message;
 use crate::overlay::Overlays;
 use crate::sessions::Choices;
 use crate::state::Medium;
 use crate::switch::{ChoiceSubject, ListChoice};
+use crate::ui_context::UiContext;
 use steersman_base::id::AgentId;
 use steersman_base::protocol::{Request, ServerRequest, ServerState, ServerStatus};
 use steersman_base::summary::count;
 use steersman_base::text::visible_line;
 
 /// Shows how the servers stand, and asks for it anew; the line output lists them.
-pub fn show(overlays: &mut Overlays, facts: &Facts) -> Vec<PaneEffect> {
-    if facts.medium == Medium::Lines {
-        return listed(facts);
+pub fn show(overlays: &mut Overlays, ui: &UiContext) -> Vec<PaneEffect> {
+    if ui.medium == Medium::Lines {
+        return listed(ui);
     }
     let mut list = Choices::awaited(ChoiceSubject::Server);
-    if !facts.run.servers.is_empty() {
-        list.take(Ok(rows(facts)));
+    if !ui.run.servers.is_empty() {
+        list.take(Ok(rows(ui)));
     }
     overlays.open(list);
     vec![Request::Servers { request: ServerRequest::List }.into()]
 }
 
-fn listed(facts: &Facts) -> Vec<PaneEffect> {
-    if facts.run.servers.is_empty() {
+fn listed(ui: &UiContext) -> Vec<PaneEffect> {
+    if ui.run.servers.is_empty() {
         return vec![PaneEffect::Say("no MCP server is configured".to_owned())];
     }
     let line = |server: &ServerStatus| {
@@ -37,17 +37,17 @@ fn listed(facts: &Facts) -> Vec<PaneEffect> {
         let parts = parts.map(|part| visible_line(&part).into_owned()).collect::<Vec<_>>().join("; ");
         PaneEffect::Note(AgentId::main(), format!("{}: {parts}", visible_line(&server.name)))
     };
-    facts.run.servers.iter().map(line).collect()
+    ui.run.servers.iter().map(line).collect()
 }
 
 /// Follows a change of how they stand.
-pub fn follow(overlays: &mut Overlays, facts: &Facts) {
-    Choices::refresh(overlays, ChoiceSubject::Server, || Ok(rows(facts)));
+pub fn follow(overlays: &mut Overlays, ui: &UiContext) {
+    Choices::refresh(overlays, ChoiceSubject::Server, || Ok(rows(ui)));
 }
 
 /// Takes what came of a start.
-pub fn answered(overlays: &mut Overlays, failed: Option<(String, String)>, facts: &Facts) -> Vec<PaneEffect> {
-    follow(overlays, facts);
+pub fn answered(overlays: &mut Overlays, failed: Option<(String, String)>, ui: &UiContext) -> Vec<PaneEffect> {
+    follow(overlays, ui);
     failed.map(|(_, why)| PaneEffect::Reply(why)).into_iter().collect()
 }
 
@@ -66,8 +66,8 @@ pub fn prompt(message: &mut Message, name: &str, outcome: Result<String, String>
     }
 }
 
-fn rows(facts: &Facts) -> Vec<ListChoice> {
-    facts.run.servers.iter().map(row).collect()
+fn rows(ui: &UiContext) -> Vec<ListChoice> {
+    ui.run.servers.iter().map(row).collect()
 }
 
 /// Returns how it stands, in a few words (untrusted).
@@ -84,7 +84,7 @@ fn row(server: &ServerStatus) -> ListChoice {
     ListChoice {
         id: server.name.clone(),
         title: server.name.clone(),
-        facts: about(server),
+        details: about(server),
         preview: preview(server),
         ..ListChoice::default()
     }

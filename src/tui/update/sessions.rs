@@ -5,18 +5,18 @@
 use crate::approval::{Question, QuestionSubject, Questions, Rewind, undo_parts};
 use crate::compared::ComparedPane;
 use crate::effect::{Effect, PaneEffect};
-use crate::facts::Facts;
 use crate::overlay::Overlays;
 use crate::sessions::Choices;
 use crate::state::{Cause, Medium};
 use crate::switch::{BranchFiles, ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
 use crate::transcript::cell::{Body, Cell, CellId};
 use crate::transcript::{Reader, TranscriptPane};
+use crate::ui_context::UiContext;
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{Request, ServerRequest, UndoneFile, Unfinished};
 use steersman_base::summary::{ComparedRow, ComparedTable};
 use steersman_base::text::visible_line;
-use steersman_session::fold::DetailPart;
+use steersman_session::model::DetailPart;
 
 /// Most sessions that the line output lists.
 const LISTED_SESSIONS: usize = 10;
@@ -24,19 +24,19 @@ const LISTED_SESSIONS: usize = 10;
 const LEAVES: &str = "A turn that runs is stopped. What waits is held in this session until you come back.";
 
 /// Goes on with the session of this name, or lets one be chosen.
-pub fn resume(overlays: &mut Overlays, facts: &Facts, name: &str) -> Effect {
+pub fn resume(overlays: &mut Overlays, ui: &UiContext, name: &str) -> Effect {
     if !name.is_empty() {
         return Effect::ListSessions(SessionsFor::Named(name.to_owned()));
     }
-    if facts.medium == Medium::Screen {
+    if ui.medium == Medium::Screen {
         overlays.open(Choices::awaited(ChoiceSubject::Session));
     }
     Effect::ListSessions(SessionsFor::Choosing)
 }
 
 /// Searches all saved sessions; a place where these words stand can be chosen.
-pub fn search(overlays: &mut Overlays, facts: &Facts, words: &str) -> Effect {
-    if facts.medium == Medium::Screen {
+pub fn search(overlays: &mut Overlays, ui: &UiContext, words: &str) -> Effect {
+    if ui.medium == Medium::Screen {
         overlays.open(Choices::awaited(ChoiceSubject::Hit));
     }
     Effect::ListSessions(SessionsFor::Holding(words.to_owned()))
@@ -46,9 +46,9 @@ pub fn search(overlays: &mut Overlays, facts: &Facts, words: &str) -> Effect {
 ///
 /// # Errors
 /// Why it cannot.
-pub fn compare(facts: &Facts, names: &str) -> Result<Effect, &'static str> {
+pub fn compare(ui: &UiContext, names: &str) -> Result<Effect, &'static str> {
     let mut names = names.split_whitespace().map(str::to_owned);
-    match (names.next(), names.next(), names.next(), &facts.session) {
+    match (names.next(), names.next(), names.next(), &ui.session) {
         (Some(first), Some(second), None, _) => Ok(Effect::Compare([first, second])),
         (Some(other), None, _, Some(own)) => Ok(Effect::Compare([own.clone(), other])),
         (Some(_), None, _, None) => Err("this session is not saved: name two others"),
@@ -57,8 +57,8 @@ pub fn compare(facts: &Facts, names: &str) -> Result<Effect, &'static str> {
 }
 
 /// Shows two sessions side by side; in lines, says them.
-pub fn compared(overlays: &mut Overlays, table: ComparedTable, facts: &Facts) -> Vec<PaneEffect> {
-    if facts.medium == Medium::Screen {
+pub fn compared(overlays: &mut Overlays, table: ComparedTable, ui: &UiContext) -> Vec<PaneEffect> {
+    if ui.medium == Medium::Screen {
         overlays.open(ComparedPane::new(table));
         return Vec::new();
     }
@@ -74,7 +74,7 @@ pub fn listed(
     overlays: &mut Overlays,
     wanted_for: &SessionsFor,
     rows: Result<Vec<ListChoice>, String>,
-    facts: &Facts,
+    ui: &UiContext,
 ) -> Vec<PaneEffect> {
     let mut wanted = Vec::new();
     let known = match &rows {
@@ -102,9 +102,9 @@ pub fn listed(
         SessionsFor::Holding(_) if known.is_empty() => (ChoiceSubject::Hit, "no session holds these words"),
         SessionsFor::Holding(_) => (ChoiceSubject::Hit, "steersman replay ID --at N shows a session at event N"),
     };
-    if facts.medium == Medium::Lines {
+    if ui.medium == Medium::Lines {
         for row in known.iter().take(LISTED_SESSIONS) {
-            let line = format!("{}: {}; {}", row.id, visible_line(&row.title), visible_line(&row.facts));
+            let line = format!("{}: {}; {}", row.id, visible_line(&row.title), visible_line(&row.details));
             wanted.push(PaneEffect::Note(AgentId::main(), line));
         }
         wanted.push(PaneEffect::Say(sentence.to_owned()));
@@ -113,9 +113,9 @@ pub fn listed(
     wanted
 }
 
-pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: ListChoice, facts: &Facts) -> Vec<PaneEffect> {
+pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: ListChoice, ui: &UiContext) -> Vec<PaneEffect> {
     match subject {
-        ChoiceSubject::Session => go_on_with(questions, &row, facts),
+        ChoiceSubject::Session => go_on_with(questions, &row, ui),
         // The list stays: it shows what becomes of it.
         ChoiceSubject::Server => {
             let name = visible_line(&row.id).into_owned();
@@ -126,7 +126,7 @@ pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: ListChoice
         }
         ChoiceSubject::Hook => Vec::new(),
         ChoiceSubject::Message => {
-            let asked = preview(Some(MessageId::new(row.id)), facts);
+            let asked = preview(Some(MessageId::new(row.id)), ui);
             vec![PaneEffect::CloseOverlay, asked]
         }
         // The list stays open for the next one.
@@ -136,14 +136,14 @@ pub fn chosen(questions: &mut Questions, subject: ChoiceSubject, row: ListChoice
     }
 }
 
-fn go_on_with(questions: &mut Questions, row: &ListChoice, facts: &Facts) -> Vec<PaneEffect> {
+fn go_on_with(questions: &mut Questions, row: &ListChoice, ui: &UiContext) -> Vec<PaneEffect> {
     let mut wanted = vec![PaneEffect::CloseOverlay];
-    if facts.session.as_deref() == Some(row.id.as_str()) {
+    if ui.session.as_deref() == Some(row.id.as_str()) {
         wanted.push(PaneEffect::Say("this is the session that runs here".to_owned()));
         return wanted;
     }
     let switch = Switch::Resume { session: row.id.clone(), directory: row.directory.clone() };
-    if !facts.run.is_under_way() {
+    if !ui.run.is_under_way() {
         wanted.push(PaneEffect::Outside(Effect::Switch(switch)));
         return wanted;
     }
@@ -168,7 +168,7 @@ pub fn branch(overlays: &mut Overlays, main: Option<&Reader>) {
 }
 
 /// Begins a branch from just before the selected message.
-pub fn branch_here(transcripts: &TranscriptPane, shown: &AgentId, facts: &Facts) -> PaneEffect {
+pub fn branch_here(transcripts: &TranscriptPane, shown: &AgentId, ui: &UiContext) -> PaneEffect {
     if !shown.is_main() {
         return PaneEffect::Say("only the conversation of the main agent can branch".to_owned());
     }
@@ -176,11 +176,11 @@ pub fn branch_here(transcripts: &TranscriptPane, shown: &AgentId, facts: &Facts)
         let is_selected = |(_, cell): &(&MessageId, CellId)| reader.selected == Some(*cell);
         reader.transcript.entered().into_iter().find(is_selected).map(|(id, _)| id.clone())
     });
-    preview(found, facts)
+    preview(found, ui)
 }
 
-fn preview(message: Option<MessageId>, facts: &Facts) -> PaneEffect {
-    match (message, &facts.session) {
+fn preview(message: Option<MessageId>, ui: &UiContext) -> PaneEffect {
+    match (message, &ui.session) {
         (_, None) => PaneEffect::Reply("this session is not saved, so nothing can branch from it".to_owned()),
         (None, _) => PaneEffect::Say("select a message of yours first; [ and ] go from one to the next".to_owned()),
         (Some(to), Some(_)) => Request::PreviewRewind { to }.into(),
@@ -193,14 +193,14 @@ pub fn ask_branch(
     transcripts: &TranscriptPane,
     message: &MessageId,
     files: &[UndoneFile],
-    facts: &Facts,
+    ui: &UiContext,
 ) {
     let Some(reader) = transcripts.reader(&AgentId::main()) else { return };
     let cell = reader.transcript.cell_of(message).and_then(|cell| reader.transcript.get(cell));
     let Some(Body::User { text, .. }) = cell.map(Cell::body) else { return };
     let text = text.clone();
     let mut detail = vec![DetailPart::Text(text.clone())];
-    if facts.run.is_under_way() {
+    if ui.run.is_under_way() {
         detail.push(DetailPart::Note(LEAVES.to_owned()));
     }
     let rewind = if files.is_empty() { Rewind::Nothing } else { Rewind::Offered };
@@ -212,23 +212,23 @@ pub fn ask_branch(
             ));
         }
     }
-    questions.retain(facts.now, |subject| !matches!(subject, QuestionSubject::Switch(..)));
+    questions.retain(ui.now, |subject| !matches!(subject, QuestionSubject::Switch(..)));
     let branch = Switch::Branch { message: message.clone(), text, files: BranchFiles::Stay };
     let subject = QuestionSubject::Switch(branch, rewind);
     questions.ask_once(Question::new(subject, "Branch: a new session from just before this message?", detail));
 }
 
 /// Sends the request again that failed.
-pub fn retry(facts: &Facts) -> PaneEffect {
-    if facts.run.agents.main().running() {
+pub fn retry(ui: &UiContext) -> PaneEffect {
+    if ui.run.agents.main().running() {
         return PaneEffect::SayWhile(Some(Cause::Turn), "not sent again: a turn runs".to_owned());
     }
     Request::Retry.into()
 }
 
 /// Closes the task that has no answer.
-pub fn close_task(facts: &Facts) -> PaneEffect {
-    if facts.run.agents.main().running() {
+pub fn close_task(ui: &UiContext) -> PaneEffect {
+    if ui.run.agents.main().running() {
         return PaneEffect::SayWhile(Some(Cause::Turn), "not closed: the agent works on the task".to_owned());
     }
     Request::CloseTask.into()

@@ -1,4 +1,4 @@
-//! What the root does for the transcripts: hands them their keys with the facts, and carries out what comes of it.
+//! What the root does for the transcripts: hands them their keys with the context, and carries out what comes of it.
 
 use super::carry_out;
 use crate::effect::PaneEffect;
@@ -6,16 +6,16 @@ use crate::keymap::ReadKey;
 use crate::msg::Effect;
 use crate::state::{App, CellId, Pane};
 use crate::transcript::scroll::ScrollRequest;
-use crate::transcript::{self, Looked, Reader, TranscriptFacts};
+use crate::transcript::{self, Looked, Reader, TranscriptContext};
 use jiff::Timestamp;
 use steersman_base::id::{AgentId, CallId, MessageId};
-use steersman_session::fold::receipt_words;
+use steersman_session::model::receipt_text;
 
 /// Carries out a key in the transcript that is shown.
 pub fn key(app: &mut App, key: ReadKey) -> Vec<Effect> {
-    let facts =
-        TranscriptFacts { facts: &app.facts, agent: app.tree.selected(), focus: app.focus.pane, regions: &app.regions };
-    let outcome = transcript::key(&mut app.transcripts, key, &facts);
+    let context =
+        TranscriptContext { ui: &app.ui, agent: app.tree.selected(), focus: app.focus.pane, regions: &app.regions };
+    let outcome = transcript::key(&mut app.transcripts, key, &context);
     carry_out(app, outcome)
 }
 
@@ -51,7 +51,7 @@ pub fn show_text(app: &mut App, agent: &AgentId, id: &MessageId) -> PaneEffect {
     if let Some(cell) = app.reader_mut(agent).transcript.cell_of(id) {
         return reveal(app, agent, cell);
     }
-    let state = app.facts.run.receipts.get(id).map(|receipt| receipt_words(receipt).parts.join(" · "));
+    let state = app.ui.run.receipts.get(id).map(|receipt| receipt_text(receipt).parts.join(" · "));
     PaneEffect::Say(format!("{id} is not in the conversation: {}", state.unwrap_or_default()))
 }
 
@@ -75,6 +75,6 @@ fn reveal(app: &mut App, agent: &AgentId, cell: CellId) -> PaneEffect {
     let reader = app.reader_mut(agent);
     reader.selected = Some(cell);
     reader.scroll.ask(ScrollRequest::Reveal(cell));
-    app.tree.select_agent(agent, &app.facts.run.agents);
+    app.tree.select_agent(agent, &app.ui.run.agents);
     PaneEffect::Focus(Pane::Transcript)
 }

@@ -14,13 +14,13 @@ use crate::transcript::view::Metrics;
 use crate::transcript::view::search_line::progress;
 use crate::widgets::fit::{columns, fill, put, put_right, row};
 use steersman_base::event::Outcome;
-use steersman_session::fold::WaitingAgent;
-use steersman_session::fold::agents::Activity;
+use steersman_session::model::WaitingAgent;
+use steersman_session::model::agents::Activity;
 
 /// Draws the rule: what Enter will do, what lies below the visible part of the transcript, the keys that matter now, and
 /// always what Esc will do.
 pub fn draw_rule(app: &App, metrics: &Metrics, waiting: Option<&WaitingAgent>, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.facts.theme;
+    let theme = &app.ui.theme;
     let line = row(area, 0);
     if line.is_empty() {
         return;
@@ -88,7 +88,7 @@ fn below(metrics: &Metrics) -> Option<String> {
 /// Returns the hints for the present state, the best first: rather fewer keys than fewer words about Esc.
 fn hints(app: &App) -> Vec<String> {
     if app.replay.is_some() && app.focus.is_on(Pane::Composer) {
-        let keys = timeline::hints(&app.facts);
+        let keys = timeline::hints(&app.ui);
         let search = app.reader().and_then(|reader| reader.search.as_ref()).filter(|search| search.is_active());
         let Some(search) = search else { return keys };
         let found = progress(search).into_iter().next().unwrap_or_default();
@@ -111,7 +111,7 @@ fn hints(app: &App) -> Vec<String> {
 fn as_it_is(app: &App, hint: String) -> String {
     let target = app.message.editing().map(|editing| editing.agent.clone());
     let target = target.unwrap_or_else(|| app.message.draft_target(&app.known()));
-    let waits = app.facts.run.agents.get(&target).is_some_and(|node| node.activity == Activity::Tools);
+    let waits = app.ui.run.agents.get(&target).is_some_and(|node| node.activity == Activity::Tools);
     if waits { hint.replace(" · F5 now", "").replace("F5 now · ", "") } else { hint }
 }
 
@@ -173,10 +173,10 @@ fn keys(app: &App) -> &'static [&'static str] {
         Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
             &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]
         }
-        Pane::Composer if app.facts.run.agents.main().running() => {
+        Pane::Composer if app.ui.run.agents.main().running() => {
             // A sub-agent has one turn, nothing comes after it.
             let has_next_turn = app.message.draft_target(&app.known()).is_main();
-            match (has_next_turn, app.facts.run.pending.is_empty()) {
+            match (has_next_turn, app.ui.run.pending.is_empty()) {
                 (true, true) => &["Tab after the turn · F5 now · Alt+V kind", "Tab after the turn · F5 now", "F1 keys"],
                 (true, false) => &[
                     "Tab after the turn · F5 now · Alt+V kind · Alt+Up takes back · F2 pending",
@@ -188,10 +188,10 @@ fn keys(app: &App) -> &'static [&'static str] {
                 (false, false) => &["F5 now · Alt+Up takes back · F2 pending", "F5 now", "F1 keys"],
             }
         }
-        Pane::Composer if app.facts.run.pending.is_held_back() => &["F2 pending · Alt+Up takes back", "F2 pending"],
+        Pane::Composer if app.ui.run.pending.is_held_back() => &["F2 pending · Alt+Up takes back", "F2 pending"],
         // With a text in the message the key says what that is to an open task.
         Pane::Composer
-            if matches!(app.facts.run.agents.main().activity, Activity::Ended(Outcome::Failed, _))
+            if matches!(app.ui.run.agents.main().activity, Activity::Ended(Outcome::Failed, _))
                 && app.message.is_empty() =>
         {
             &[

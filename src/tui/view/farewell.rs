@@ -15,7 +15,7 @@ const LINES: usize = 5;
 /// Returns the lines to leave behind; none when nothing was said or written.
 pub fn farewell(app: &App) -> Vec<String> {
     let mut lines = work(app);
-    if app.disconnected().is_some() || app.facts.session.is_none() {
+    if app.disconnected().is_some() || app.ui.session.is_none() {
         let drafts = app.unsent();
         lines.extend((!drafts.is_empty()).then(|| "Not sent:".to_owned()));
         for draft in &drafts {
@@ -40,24 +40,24 @@ fn work(app: &App) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(answer) = answer {
         lines.push("The last answer:".to_owned());
-        let width = app.facts.size.width.saturating_sub(2);
+        let width = app.ui.size.width.saturating_sub(2);
         lines.extend(answer.lines().take(LINES).map(|line| format!("  {}", clip(line, width)).trim_end().to_owned()));
         let more = answer.lines().count().saturating_sub(LINES);
         lines.extend((more > 0).then(|| format!("  … {}", count(more, "more line"))));
         lines.push(String::new());
     }
-    let cost = money(app.facts.run.agents.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
-    let used = format!("{} tokens used{cost}.", tokens(app.facts.run.agents.spent().max(app.facts.run.budget.tokens)));
-    match (&app.facts.session, app.disconnected()) {
+    let cost = money(app.ui.run.agents.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
+    let used = format!("{} tokens used{cost}.", tokens(app.ui.run.agents.spent().max(app.ui.run.budget.tokens)));
+    match (&app.ui.session, app.disconnected()) {
         (Some(session), Some(reason)) => lines.extend([
             used,
             format!("Not connected any more: {}.", visible_line(reason)),
             format!("To go on with the session: steersman --resume {session}"),
         ]),
-        (Some(session), None) if app.facts.client.is_some() => {
+        (Some(session), None) if app.ui.client.is_some() => {
             lines.extend([used, format!("The session goes on. To come back: steersman attach {session}")]);
         }
-        (Some(session), None) => lines.extend(match &app.facts.unsaved {
+        (Some(session), None) => lines.extend(match &app.ui.unsaved {
             Some(unsaved) if !unsaved.has_begun => vec![used, format!("{}.", one_line(&unsaved.why))],
             Some(unsaved) => vec![
                 used,

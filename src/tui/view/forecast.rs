@@ -16,8 +16,8 @@ use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
 use steersman_base::steering::TextKind;
 use steersman_base::text::{clip, visible_line};
-use steersman_session::fold::agents::{Activity, AgentNode};
-use steersman_session::fold::{PendingStage, PendingText, WaitingAgent};
+use steersman_session::model::agents::{Activity, AgentNode};
+use steersman_session::model::{PendingStage, PendingText, WaitingAgent};
 
 /// Columns of a condition in a narrow list.
 const SHORT: usize = 18;
@@ -91,9 +91,9 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         return vec![sentence, short];
     }
     let target = app.message.draft_target(&app.known());
-    let running = app.facts.run.agents.get(&target).is_some_and(AgentNode::running);
+    let running = app.ui.run.agents.get(&target).is_some_and(AgentNode::running);
     let kind = app.message.kind();
-    if target.is_main() && app.facts.run.pending.paused && !running && kind.asks_for_work() {
+    if target.is_main() && app.ui.run.pending.paused && !running && kind.asks_for_work() {
         return held_back(app, kind);
     }
     let when = of_text(app, &target, Delivery::Steer, kind);
@@ -110,7 +110,7 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     if let Some((count, longest)) = beneath.zip(words.first().cloned()) {
         let to = if count == 1 { "its sub-agent".to_owned() } else { format!("its {count} sub-agents") };
         let how = format!("{longest}; Alt+Down: to {to} instead");
-        words.insert(0, app.facts.spell(Context::Composer, &how).into_owned());
+        words.insert(0, app.ui.spell(Context::Composer, &how).into_owned());
     }
     if target.is_main() {
         words.extend(when.iter().map(|when| format!("→ {kind}{when}")));
@@ -131,7 +131,7 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
         HostState::Failed(_) => return words(&["cannot be sent", "cannot run"]),
         HostState::Ready => {}
     }
-    if app.facts.run.continues(agent) && kind.asks_for_work() {
+    if app.ui.run.continues(agent) && kind.asks_for_work() {
         let name = one_line(&agent_name(agent));
         let task = match (kind, open_task(app, agent)) {
             (TextKind::Add, Some(task)) => Some(format!("continues {name}, adds to its task: {task}")),
@@ -144,7 +144,7 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
             "continues it".to_owned(),
         ];
     }
-    let Some(node) = app.facts.run.agents.get(agent) else {
+    let Some(node) = app.ui.run.agents.get(agent) else {
         return words(&["at the next tool boundary", "next boundary"]);
     };
     match (delivery, &node.activity) {
@@ -189,7 +189,7 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
 
 /// Returns when an agent gets what the user changed of its plan, the longest words first: no turn starts for that.
 pub fn of_plan(app: &App, agent: &AgentId) -> Vec<String> {
-    let activity = app.facts.run.agents.get(agent).map(|node| &node.activity);
+    let activity = app.ui.run.agents.get(agent).map(|node| &node.activity);
     match activity {
         Some(Activity::Writing) => words(&["at the next tool boundary, else with your next message", "next boundary"]),
         Some(Activity::Cancelling | Activity::Rescue) => words(&["goes with your next message", "next message"]),
@@ -208,7 +208,7 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
     if app.message.is_edited(&entry.message.id) {
         return words(&["held while it is edited", "edited"]);
     }
-    if entry.message.stale && app.facts.from_elsewhere(entry.message.sender.as_ref()).is_some() {
+    if entry.message.stale && app.ui.from_elsewhere(entry.message.sender.as_ref()).is_some() {
         return words(&["held until you say that it is still to be sent", "still to be sent?"]);
     }
     if entry.message.stale {
@@ -219,14 +219,14 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
     }
     if let Some(trigger) = &entry.message.trigger {
         let when = visible_line(&trigger.sentence()).into_owned();
-        return match app.facts.run.never_met(&trigger.condition, &entry.agent) {
+        return match app.ui.run.never_met(&trigger.condition, &entry.agent) {
             Some(why) => vec![format!("never: {why}"), "never".to_owned()],
             None => vec![when.clone(), clip(&when, SHORT).into_owned()],
         };
     }
-    let node = app.facts.run.agents.get(&entry.agent);
+    let node = app.ui.run.agents.get(&entry.agent);
     let idle = node.is_none_or(|node| !node.running());
-    if entry.agent.is_main() && app.facts.run.pending.paused && idle && entry.message.starts_turn() {
+    if entry.agent.is_main() && app.ui.run.pending.paused && idle && entry.message.starts_turn() {
         return match node.map(|node| &node.activity) {
             Some(Activity::Ended(Outcome::Failed, _)) => {
                 words(&["waits: the last turn failed; Enter sends", "Enter sends"])
@@ -235,9 +235,9 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
         };
     }
     // Each follow-up starts a turn of its own.
-    let before = app.facts.run.pending.before(&entry.message.id);
+    let before = app.ui.run.pending.before(&entry.message.id);
     let is_follow_up = |other: &&MessageId| {
-        app.facts
+        app.ui
             .run
             .pending
             .get(other)
@@ -253,7 +253,7 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
 
 /// Returns the beginning of the task of an agent that has no answer, quoted, while no turn of it runs.
 fn open_task(app: &App, agent: &AgentId) -> Option<String> {
-    let node = app.facts.run.agents.get(agent).filter(|node| !node.running())?;
+    let node = app.ui.run.agents.get(agent).filter(|node| !node.running())?;
     let task = visible_line(node.open_task.as_deref()?);
     Some(format!("\"{}\"", clip(task.trim(), TASK)))
 }
@@ -270,13 +270,13 @@ fn of_open_task(app: &App, when: Vec<String>, kind: TextKind) -> Vec<String> {
     let longest = when
         .first()
         .filter(|_| is_text)
-        .map(|when| app.facts.spell(Context::Composer, &format!("→ {when} · {other}")).into_owned());
+        .map(|when| app.ui.spell(Context::Composer, &format!("→ {when} · {other}")).into_owned());
     longest.into_iter().chain(when.into_iter().map(|when| format!("→ {when}"))).collect()
 }
 
 /// A failed or stopped turn holds texts back: the next Enter lets them go.
 fn held_back(app: &App, kind: TextKind) -> Vec<String> {
-    let count = app.facts.run.pending.stopped().filter(|entry| entry.agent.is_main()).count();
+    let count = app.ui.run.pending.stopped().filter(|entry| entry.agent.is_main()).count();
     let main = AgentId::main();
     let is_open = open_task(app, &main).is_some();
     match (count, app.message.is_empty()) {
@@ -296,10 +296,10 @@ fn held_back(app: &App, kind: TextKind) -> Vec<String> {
 
 /// Returns how many running sub-agents a text can be forwarded to, when the agent has waited long for them.
 fn forward_to(app: &App, agent: &AgentId) -> Option<usize> {
-    let node = app.facts.run.agents.get(agent)?;
+    let node = app.ui.run.agents.get(agent)?;
     let since = node.open.iter().filter(|call| call.name == "agent").map(|call| call.since).min()?;
-    let is_long = seconds_between(since, app.facts.now) >= limits::FORWARD_AFTER.as_secs();
-    let count = app.facts.run.agents.addressed_beneath(agent).len();
+    let is_long = seconds_between(since, app.ui.now) >= limits::FORWARD_AFTER.as_secs();
+    let count = app.ui.run.agents.addressed_beneath(agent).len();
     (is_long && count > 0).then_some(count)
 }
 
@@ -308,7 +308,7 @@ fn after_tools(app: &App, node: &AgentNode) -> Vec<String> {
     let open = &node.open;
     let Some(longest) = open.iter().min_by_key(|call| call.since) else { return vec!["after the tools".to_owned()] };
     let name = one_line(&longest.name);
-    let time = clock(seconds_between(longest.since, app.facts.now));
+    let time = clock(seconds_between(longest.since, app.ui.now));
     let mut words = Vec::new();
     if open.len() > 1 {
         words.push(format!("after {name} (running {time}) and {} more", open.len() - 1));

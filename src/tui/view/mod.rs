@@ -57,7 +57,7 @@ use layout::{Demand, DetailsUse, PaneUse, Panes, SubAgents, TreeForm};
 use steersman_base::id::AgentId;
 use steersman_base::image::ImageDigest;
 use steersman_base::limits;
-use steersman_session::fold::PendingText;
+use steersman_session::model::PendingText;
 
 const NAME: &str = concat!("Steersman ", env!("CARGO_PKG_VERSION"));
 /// What an empty conversation says.
@@ -90,21 +90,21 @@ impl ViewCache {
 pub fn look(app: &App, cache: &mut ViewCache) -> Option<Looked> {
     let agent = app.tree.selected();
     let layouts = cache.transcripts.entry(agent.clone()).or_default();
-    transcript::look(app.reader()?, agent, &app.facts.theme, layouts, &mut cache.matches)
+    transcript::look(app.reader()?, agent, &app.ui.theme, layouts, &mut cache.matches)
 }
 
 /// Returns what the agents and their details are drawn from.
 pub fn agents_view(app: &App) -> AgentsView<'_> {
     AgentsView {
         pane: &app.tree,
-        facts: &app.facts,
+        ui: &app.ui,
         focus: &app.focus,
         transcript: app.reader().map(|reader| &reader.transcript),
     }
 }
 
 pub fn title(app: &App) -> String {
-    alerts::title(&app.status.host, &app.facts.run, &app.questions, &app.facts.place)
+    alerts::title(&app.status.host, &app.ui.run, &app.questions, &app.ui.place)
 }
 
 /// Divides the screen for the present state; the question takes so many rows.
@@ -112,18 +112,18 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
     let rows = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let is_in_tree = app.focus.is_on(Pane::Tree) || app.focus.is_on(Pane::Filter);
     // On a low screen the details of one agent and the rows of all have no room beside each other.
-    let is_low = area.height < LOW && app.shows_details() && app.facts.size.width < layout::BROAD;
+    let is_low = area.height < LOW && app.shows_details() && app.ui.size.width < layout::BROAD;
     let tree = if is_in_tree && !is_low { PaneUse::Focused } else { PaneUse::Watched };
     let demand = Demand {
         composer: app.message.rows(),
         question,
-        rules: rules::rows(&app.facts),
-        tour: tour::rows(&app.facts, app.tree.selected(), app.focus.pane),
-        pending: rows(app.facts.run.pending.entries().len())
+        rules: rules::rows(&app.ui),
+        tour: tour::rows(&app.ui, app.tree.selected(), app.focus.pane),
+        pending: rows(app.ui.run.pending.entries().len())
             .max(u16::from(app.focus.is_on(Pane::Pending)))
-            .saturating_add(rows(pending::plan_rows(&app.facts))),
+            .saturating_add(rows(pending::plan_rows(&app.ui))),
         list: list_use(app),
-        pause: pause::rows(&paused_agent(app), &app.facts, area.width),
+        pause: pause::rows(&paused_agent(app), &app.ui, area.width),
         agents: rows(app.tree_rows() + usize::from(agents_view(app).has_filter())),
         sub_agents: sub_agents(app),
         tree,
@@ -138,16 +138,16 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
 }
 
 fn sub_agents(app: &App) -> SubAgents {
-    let mut working = app.facts.run.agents.running_nodes();
+    let mut working = app.ui.run.agents.running_nodes();
     if working.any(|node| !node.id.is_main()) { SubAgents::AtWork } else { SubAgents::Ended }
 }
 
 /// Returns the pane that is zoomed, unless there is nothing in it any more.
 fn zoomed(app: &App, width: u16) -> Option<Pane> {
     app.focus.zoom.filter(|pane| match pane {
-        Pane::Pause => pause::rows(&paused_agent(app), &app.facts, width) > 0,
+        Pane::Pause => pause::rows(&paused_agent(app), &app.ui, width) > 0,
         Pane::Pending => {
-            app.focus.is_on(Pane::Pending) || !app.facts.run.pending.is_empty() || pending::plan_rows(&app.facts) > 0
+            app.focus.is_on(Pane::Pending) || !app.ui.run.pending.is_empty() || pending::plan_rows(&app.ui) > 0
         }
         Pane::Composer
         | Pane::History
@@ -176,25 +176,25 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     }
     let details = agents::details::draw(&agents_view, &panes, &mut regions, buffer);
     let metrics = draw_transcript(app, cache, &panes, &mut regions, buffer);
-    rules::draw(&app.facts, panes.rules, buffer);
-    tour::draw(&app.facts, app.tree.selected(), app.focus.pane, panes.tour, buffer);
+    rules::draw(&app.ui, panes.rules, buffer);
+    tour::draw(&app.ui, app.tree.selected(), app.focus.pane, panes.tour, buffer);
     let forecast = |entry: &PendingText| forecast::of_pending(app, entry);
     let plan_forecast = |agent: &AgentId| forecast::of_plan(app, agent);
     pending::draw(
         &app.pending,
         list_use(app),
         (&forecast, &plan_forecast),
-        &app.facts,
+        &app.ui,
         panes.pending,
         &mut regions,
         buffer,
     );
     regions.add(panes.pause, Region::Pane(Pane::Pause));
-    let drawn_pause = pause::draw(&app.pause, &paused_agent(app), &app.facts, panes.pause, buffer);
+    let drawn_pause = pause::draw(&app.pause, &paused_agent(app), &app.ui, panes.pause, buffer);
     regions.add(panes.composer, Region::Text);
     let cursor = match &app.replay {
         Some(replay) => {
-            timeline::draw(&replay.timeline, &app.facts, panes.composer, buffer);
+            timeline::draw(&replay.timeline, &app.ui, panes.composer, buffer);
             None
         }
         None => message::draw(&app.message, &app.known(), panes.composer, buffer),
@@ -202,7 +202,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let is_opening = app.transcripts.is_arriving();
     let line = StatusView {
         status: &app.status,
-        facts: &app.facts,
+        ui: &app.ui,
         context: app.focus.context(),
         is_opening,
         is_prefixed: app.focus.is_prefixed,
@@ -211,7 +211,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let question = asked.map(|asked| asked.draw(panes.question, &mut regions, buffer));
     let (question, search) = draw_lists(app, question, panes.question, panes.above(area), &mut regions, buffer);
     if question.is_none() && !app.questions.is_empty() {
-        status::draw_unasked(&app.facts, &way_to_question(app), panes.status, buffer);
+        status::draw_unasked(&app.ui, &way_to_question(app), panes.status, buffer);
     }
     // What lies over the panel takes its keys away.
     let covered = !app.focus.overlays.is_empty();
@@ -223,13 +223,13 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
             panes.rule
         };
         let search = app.reader().and_then(|reader| reader.search.as_ref());
-        search.and_then(|search| search_line::draw(search, &app.facts.theme, area, buffer))
+        search.and_then(|search| search_line::draw(search, &app.ui.theme, area, buffer))
     } else {
         composer::draw_rule(app, &metrics, drawn_pause.waiting.as_ref(), panes.rule, buffer);
         None
     };
     let overlay = app.focus.overlays.top();
-    let overlay = overlay.map(|top| top.draw(&app.facts, area, &mut regions, buffer)).unwrap_or_default();
+    let overlay = overlay.map(|top| top.draw(&app.ui, area, &mut regions, buffer)).unwrap_or_default();
     if let Some(cursor) = cursor.or(filter).or(searching).or(search).or(overlay.cursor) {
         frame.set_cursor_position(cursor);
     }
@@ -274,7 +274,7 @@ fn draw_lists(
     let room = if free.height >= LIST { free } else { above };
     let (mut rest, search) = message::draw_search(&app.message, &app.known(), room, regions, buffer);
     if app.focus.overlays.is_empty() {
-        rest = palette::draw(&app.palette, &app.facts, rest, regions, buffer);
+        rest = palette::draw(&app.palette, &app.ui, rest, regions, buffer);
     }
     (question.filter(|_| room == free || rest == room), search)
 }
@@ -294,10 +294,10 @@ fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Opti
         None if app.message.is_empty() && app.is_drafting() => MessageUse::Free,
         None => MessageUse::Other,
     };
-    let view = QuestionView { questions: &app.questions, message, context: app.focus.context(), facts: &app.facts };
+    let view = QuestionView { questions: &app.questions, message, context: app.focus.context(), ui: &app.ui };
     let body = Panes::body(area, app.message.rows());
     // That an agent is paused is said beside the question, where that leaves the question room enough.
-    let is_paused = pause::rows(&paused_agent(app), &app.facts, area.width) > 0;
+    let is_paused = pause::rows(&paused_agent(app), &app.ui, area.width) > 0;
     let beside = Rect { height: body.height.saturating_sub(u16::from(is_paused)), ..body };
     question::lay_out(view, &mut cache.question, beside).or_else(|| question::lay_out(view, &mut cache.question, body))
 }
@@ -309,7 +309,7 @@ fn list_use(app: &App) -> PaneUse {
 fn paused_agent(app: &App) -> PausedAgent<'_> {
     PausedAgent {
         agent: app.tree.selected(),
-        paused: app.facts.run.is_paused(app.tree.selected()),
+        paused: app.ui.run.is_paused(app.tree.selected()),
         writing: app.message.about_call().map(|about| (&about.agent, &about.call, about.what)),
         context: app.focus.context(),
     }
@@ -331,14 +331,14 @@ fn draw_transcript(
         transcript: &reader.transcript,
         scroll: &reader.scroll,
         selected: if app.focus.is_on(Pane::Transcript) { reader.selected } else { None },
-        theme: &app.facts.theme,
+        theme: &app.ui.theme,
         colours: &app.transcripts.colours,
         pictures: app.transcripts.pictures.placements(),
         badge: if panes.rule.is_empty() { Badge::Shown } else { Badge::Elsewhere },
         annotations: Annotations {
             search: reader.search.as_ref(),
             selection: reader.selection.as_ref(),
-            times: (app.transcripts.times == Times::Shown).then_some((&app.facts.zone, app.facts.now)),
+            times: (app.transcripts.times == Times::Shown).then_some((&app.ui.zone, app.ui.now)),
         },
     };
     let metrics = transcript::draw(&view, cache.of(app.tree.selected()), panes.transcript, buffer);
@@ -373,7 +373,7 @@ fn picture_room(transcript: Rect) -> PictureRoom {
 
 /// Says in an empty transcript what this is and what can be done here, as much as there is room for.
 fn draw_welcome(app: &App, area: Rect, buffer: &mut Buffer) {
-    let theme = &app.facts.theme;
+    let theme = &app.ui.theme;
     let room = Rect { x: area.x + area.width.min(2), width: area.width.saturating_sub(2), ..area };
     let width = usize::from(room.width.min(80));
     let lay_out = |(text, style): (&str, Style)| wrapped([Line::new(&app.spell(text), style)], width, Break::Words);
@@ -403,7 +403,7 @@ fn draw_dividers(app: &App, panes: &Panes, regions: &mut Regions, buffer: &mut B
             (Divider::TreeRow | Divider::DetailsRow, false) => "─",
             (Divider::TreeRow | Divider::DetailsRow, true) => "━",
         };
-        let style = if is_held { app.facts.theme.border_focus } else { app.facts.theme.border };
+        let style = if is_held { app.ui.theme.border_focus } else { app.ui.theme.border };
         regions.add(area, Region::Divider(divider));
         fill(buffer, area, symbol, style);
     }
@@ -412,14 +412,14 @@ fn draw_dividers(app: &App, panes: &Panes, regions: &mut Regions, buffer: &mut B
 /// Draws the title of the transcript: whose it is, and which model answers there.
 fn draw_title(app: &App, area: Rect, buffer: &mut Buffer) {
     let node = app.selected_agent();
-    let theme = &app.facts.theme;
+    let theme = &app.ui.theme;
     let (mark, style) = if app.focus.is_on(Pane::Transcript) || app.focus.is_on(Pane::Search) {
         ("▸ ", theme.border_focus)
     } else {
         ("  ", theme.title)
     };
     let mut rest = put(buffer, row(area, 0), &format!("{mark}{}", one_line(&agents::agent_name(&node.id))), style);
-    if app.facts.run.is_paused(&node.id) {
+    if app.ui.run.is_paused(&node.id) {
         rest = put(buffer, rest, "  ‖ paused", theme.notice);
     }
     // That of the main agent stands in the status line.

@@ -4,11 +4,11 @@ use ratatui::style::Style;
 
 use crate::theme::Theme;
 use crate::widgets::wrap::{Break, Line, Wrap, width};
-use steersman_session::fold::{ReceiptMark, ReceiptWords};
+use steersman_session::model::{ReceiptMark, ReceiptText};
 
 /// Writes a receipt into rows of so many columns. What says how it came there is left out where it does not fit; what
 /// says where it is goes on in the next row.
-pub fn lines(words: &ReceiptWords, room: usize, theme: &Theme) -> Vec<Line> {
+pub fn lines(words: &ReceiptText, room: usize, theme: &Theme) -> Vec<Line> {
     let mut line = Line::frame(&format!("{} ", words.mark.symbol()), style(words.mark, theme));
     for (number, part) in words.parts.iter().enumerate() {
         let gap = if number == 0 { "" } else { " · " };

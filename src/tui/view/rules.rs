@@ -4,8 +4,8 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::facts::Facts;
 use crate::keymap::Context;
+use crate::ui_context::UiContext;
 use crate::widgets::fit::{columns, one_line, put, put_right, row};
 use steersman_base::summary::count;
 
@@ -13,24 +13,24 @@ use steersman_base::summary::count;
 pub const LEAST: u16 = 12;
 
 /// Returns the rows that both take.
-pub fn rows(facts: &Facts) -> u16 {
-    let has_rules = !facts.run.rules.all().is_empty() && facts.size.height >= LEAST;
-    u16::from(has_rules) + u16::from(facts.unsaved.is_some())
+pub fn rows(ui: &UiContext) -> u16 {
+    let has_rules = !ui.run.rules.all().is_empty() && ui.size.height >= LEAST;
+    u16::from(has_rules) + u16::from(ui.unsaved.is_some())
 }
 
 /// Draws the rules, as much of each as finds room.
-pub fn draw(facts: &Facts, area: Rect, buffer: &mut Buffer) {
-    let rules = facts.run.rules.all();
-    let theme = &facts.theme;
-    let above = u16::from(facts.unsaved.is_some());
-    if let Some(unsaved) = &facts.unsaved {
+pub fn draw(ui: &UiContext, area: Rect, buffer: &mut Buffer) {
+    let rules = ui.run.rules.all();
+    let theme = &ui.theme;
+    let above = u16::from(ui.unsaved.is_some());
+    if let Some(unsaved) = &ui.unsaved {
         put(buffer, row(area, 0), &format!("! {}", one_line(&unsaved.why)), theme.error);
     }
     let mut line = row(area, above);
     if line.is_empty() || rules.is_empty() {
         return;
     }
-    let hint = facts.spell(Context::Composer, "Alt+K changes them").into_owned();
+    let hint = ui.spell(Context::Composer, "Alt+K changes them").into_owned();
     let head = format!("§ {}: ", count(rules.len(), "rule"));
     let words: Vec<String> = rules.iter().map(|rule| one_line(&rule.text)).collect();
     let words = words.join(" · ");

@@ -31,7 +31,7 @@ pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
     if line.is_empty() {
         return;
     }
-    let theme = &app.facts.theme;
+    let theme = &app.ui.theme;
     let tabs = tabs(app);
     let active = shown(app);
     // The words about the shown agent give way last.
@@ -58,13 +58,13 @@ pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
 fn tabs(app: &App) -> Vec<Tab> {
     let view = agents_view(app);
     let node = view.selected();
-    let count = app.facts.run.agents.nodes().len();
-    let warned = match app.facts.run.agents.main().totals().warned {
+    let count = app.ui.run.agents.nodes().len();
+    let warned = match app.ui.run.agents.main().totals().warned {
         0 => String::new(),
         warned => format!(" !{warned}"),
     };
     let agents = if count > 1 {
-        let running = app.facts.run.agents.running();
+        let running = app.ui.run.agents.running();
         [
             format!("agents{warned} {running} of {count} run"),
             format!("agents{warned} {running}/{count}"),
@@ -75,7 +75,7 @@ fn tabs(app: &App) -> Vec<Tab> {
     };
     let shown = [at_work(&view), marked(&view), one_line(&agent_name(&node.id))];
     let mut tabs = vec![Tab { pane: Pane::Transcript, words: shown }, Tab { pane: Pane::Tree, words: agents }];
-    let pending = app.facts.run.pending.entries().len() + plan_rows(&app.facts);
+    let pending = app.ui.run.pending.entries().len() + plan_rows(&app.ui);
     if pending > 0 || app.focus.is_on(Pane::Pending) {
         let words = [format!("pending {pending}"), format!("pending {pending}"), format!("+{pending}")];
         tabs.push(Tab { pane: Pane::Pending, words });
@@ -93,7 +93,7 @@ impl Tab {
 /// Draws the title of a pane that fills the screen, with the way back.
 pub fn draw_zoomed(app: &App, pane: Pane, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
     let line = row(area, 0);
-    let theme = &app.facts.theme;
+    let theme = &app.ui.theme;
     let name = one_line(&agent_name(&app.selected_agent().id));
     let title = match pane {
         Pane::Tree | Pane::Filter => "Agents".to_owned(),

@@ -25,12 +25,12 @@ pub(crate) struct Code {
     /// The byte of the line that stands there.
     pub(crate) from: usize,
     /// What the row's own style means.
-    pub(crate) ground: Ground,
+    pub(crate) background: CodeBackground,
 }
 
 /// What the style beneath the colours means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ground {
+pub(crate) enum CodeBackground {
     Plain,
     /// Nothing; what a row would hide is marked.
     Marked,
@@ -56,11 +56,13 @@ impl Code {
 
 /// Returns a row with its colours; `None` when it has none of its own, or none that are known.
 pub(crate) fn painted(row: &Line, colours: &Colours, theme: &Theme) -> Option<Line> {
-    let code = row.code().filter(|code| code.ground != Ground::Gone)?;
+    let code = row.code().filter(|code| code.background != CodeBackground::Gone)?;
     let spans = colours.of(code.key).filter(|spans| !spans.is_empty())?;
-    let keeps = match code.ground {
-        Ground::Change if theme.added.fg.is_some() && theme.added.bg.is_none() => Keeps::Colour,
-        Ground::Change | Ground::Gone | Ground::Marked | Ground::Plain => Keeps::Nothing,
+    let keeps = match code.background {
+        CodeBackground::Change if theme.added.fg.is_some() && theme.added.bg.is_none() => Keeps::Colour,
+        CodeBackground::Change | CodeBackground::Gone | CodeBackground::Marked | CodeBackground::Plain => {
+            Keeps::Nothing
+        }
     };
     let end = row.text().len();
     let mut line = Line::default();
@@ -120,7 +122,7 @@ fn class(class: Class, theme: &Theme) -> Style {
 /// Tells whether the colours of a row are not known yet.
 pub(crate) fn is_wanting(row: &Line, colours: &Colours) -> bool {
     row.code().is_some_and(|code| {
-        code.ground != Ground::Gone && colours.of(code.key).is_none() && !colours.is_plain(&code.language)
+        code.background != CodeBackground::Gone && colours.of(code.key).is_none() && !colours.is_plain(&code.language)
     })
 }
 
@@ -142,11 +144,12 @@ pub(crate) fn job<'a>(
             break;
         }
         at += 1;
-        if here.ground == Ground::Gone {
+        if here.background == CodeBackground::Gone {
             continue;
         }
         let text = line.text().get(here.at..).unwrap_or_default();
-        let text = if here.ground == Ground::Plain { Cow::Borrowed(text) } else { Cow::Owned(unmarked(text)) };
+        let text =
+            if here.background == CodeBackground::Plain { Cow::Borrowed(text) } else { Cow::Owned(unmarked(text)) };
         match lines.last_mut() {
             Some((_, whole)) if number == Some(here.number) => whole.push_str(&text),
             _ => lines.push((here.key, text.into_owned())),
@@ -170,7 +173,7 @@ fn begin<'a>(
     let mut start = wanted;
     for at in (0..=wanted).rev() {
         let here = code(at)?;
-        if here.ground == Ground::Gone {
+        if here.background == CodeBackground::Gone {
             continue;
         }
         if at < wanted

@@ -12,7 +12,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::highlight::{Chain, Language};
 use crate::theme::Theme;
-use crate::widgets::code::{Code, Ground};
+use crate::widgets::code::{Code, CodeBackground};
 use crate::widgets::exact::marked;
 use crate::widgets::wrap::Line;
 use steersman_base::details::FileDiff;
@@ -156,13 +156,13 @@ fn style(kind: LineKind, theme: &Theme) -> Style {
 fn code(chain: &mut Chain, kind: LineKind, text: &str, at: usize) -> Option<Code> {
     let number = chain.lines();
     let language = chain.language().clone();
-    let (key, ground) = match kind {
-        LineKind::Same => (chain.push(text)?, Ground::Marked),
-        LineKind::Added => (chain.push(text)?, Ground::Change),
-        LineKind::Removed => (chain.key(), Ground::Gone),
+    let (key, background) = match kind {
+        LineKind::Same => (chain.push(text)?, CodeBackground::Marked),
+        LineKind::Added => (chain.push(text)?, CodeBackground::Change),
+        LineKind::Removed => (chain.key(), CodeBackground::Gone),
         LineKind::Hunk | LineKind::Note => return None,
     };
-    Some(Code { key, language, number, at, from: 0, ground })
+    Some(Code { key, language, number, at, from: 0, background })
 }
 
 fn emphasised(text: &Line, others: &[Range<usize>], kind: LineKind, theme: &Theme) -> Line {

@@ -9,7 +9,7 @@ use ratatui::style::Style;
 use crate::theme::Theme;
 use crate::widgets::wrap::{Break, Line, Wrap};
 use steersman_base::text::visible_line;
-use steersman_session::fold::DetailPart;
+use steersman_session::model::DetailPart;
 
 /// Blanks in a row that are marked one by one, also within a line.
 const RUN: usize = 4;

@@ -12,7 +12,7 @@ use ratatui::style::Style;
 use crate::highlight::{Chain, Language};
 use crate::theme::Theme;
 use crate::widgets::blocks::parser;
-use crate::widgets::code::{Code, Ground};
+use crate::widgets::code::{Code, CodeBackground};
 use crate::widgets::table::Table;
 use crate::widgets::wrap::{Break, Line, Wrap, wrapped};
 use steersman_base::text::{visible, visible_line};
@@ -449,7 +449,7 @@ impl Renderer<'_, '_> {
                 let number = chain.lines();
                 if let Some(key) = chain.push(whole) {
                     let language = chain.language().clone();
-                    line.set_code(Code { key, language, number, at: 0, from: 0, ground: Ground::Plain });
+                    line.set_code(Code { key, language, number, at: 0, from: 0, background: CodeBackground::Plain });
                 }
             }
             self.write(&line, Break::Anywhere, "  ");

@@ -8,28 +8,32 @@ use steersman_base::plan::Plan;
 use crate::support::doubles::fault;
 
 #[derive(Debug, Clone)]
-enum Act {
+enum Operation {
     User(String),
     System,
     Reply { calls: usize, close: bool, long: bool },
 }
 
-fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let act = prop_oneof![
-        "[a-z]{1,8}".prop_map(Act::User),
-        Just(Act::System),
-        (0_usize..4, any::<bool>(), any::<bool>()).prop_map(|(calls, close, long)| Act::Reply { calls, close, long }),
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    let operation = prop_oneof![
+        "[a-z]{1,8}".prop_map(Operation::User),
+        Just(Operation::System),
+        (0_usize..4, any::<bool>(), any::<bool>()).prop_map(|(calls, close, long)| Operation::Reply {
+            calls,
+            close,
+            long
+        }),
     ];
-    prop::collection::vec(act, 0..40)
+    prop::collection::vec(operation, 0..40)
 }
 
-fn history(acts: &[Act]) -> History {
+fn history(operations: &[Operation]) -> History {
     let mut history = History::new("Prompt.");
-    for (number, act) in acts.iter().enumerate() {
-        match act {
-            Act::User(text) => history.push_user(text.clone()),
-            Act::System => history.push_system("note"),
-            Act::Reply { calls, close, long } => {
+    for (number, operation) in operations.iter().enumerate() {
+        match operation {
+            Operation::User(text) => history.push_user(text.clone()),
+            Operation::System => history.push_system("note"),
+            Operation::Reply { calls, close, long } => {
                 let call = |at: usize| ToolCall {
                     id: format!("c{number}-{at}").into(),
                     name: "t".to_owned(),
@@ -51,8 +55,8 @@ fn history(acts: &[Act]) -> History {
 
 proptest! {
     #[test]
-    fn any_history_compacts_to_one_that_can_be_sent_and_keeps_its_last_rounds_and_every_text_of_the_user(acts in acts()) {
-        let history = history(&acts);
+    fn any_history_compacts_to_one_that_can_be_sent_and_keeps_its_last_rounds_and_every_text_of_the_user(operations in operations()) {
+        let history = history(&operations);
         let messages = history.messages();
         let replies: Vec<usize> =
             (0..messages.len()).filter(|at| matches!(messages[*at], Message::Assistant(_))).collect();

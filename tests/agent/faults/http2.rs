@@ -4,7 +4,7 @@ use super::play::{Visit, beside, families};
 use super::streams::bytes;
 use super::{done, text, thinking};
 use crate::support::family::{Family, Move};
-use crate::support::http2::{Act, Http2Server};
+use crate::support::http2::{Http2Server, Operation};
 use crate::support::refusals::like;
 use crate::support::tls::{Authority, Valid};
 use steersman_provider::Http;
@@ -16,36 +16,36 @@ const AT_ONCE: (u64, u64) = (0, 0);
 const FIRST: (u64, u64) = (250, 500);
 const SECOND: (u64, u64) = (500, 1_000);
 
-type Row = (&'static str, Vec<Act>, Result<&'static str, &'static str>, Waits);
+type Row = (&'static str, Vec<Operation>, Result<&'static str, &'static str>, Waits);
 
 /// Each row: its name, what the server does, the answer or the sentence of the failure, the waits that are announced.
 fn rows(family: Family) -> Vec<Row> {
     let says = |moves: &[Move]| bytes(family, moves);
-    let well = || Act::Answer(says(&[text("Seen it."), done()]));
+    let well = || Operation::Answer(says(&[text("Seen it."), done()]));
     let seen = Ok("Seen it.");
     let broke = "cannot reach localhost:*: the connection broke before an answer (*) (tried 4 times)";
     vec![
         ("a reply over HTTP/2", vec![well()], seen, &[]),
-        ("a refused stream", vec![Act::Refuse, well()], seen, &[AT_ONCE]),
-        ("a refused stream, twice", vec![Act::Refuse, Act::Refuse, well()], seen, &[AT_ONCE, SECOND]),
-        ("it leaves and has not looked", vec![Act::LeaveUnseen, well()], seen, &[AT_ONCE]),
-        ("it leaves in the middle", vec![Act::LeaveSeen, well()], seen, &[FIRST]),
-        ("it leaves behind its answer", vec![Act::LeaveBehind(says(&[text("Seen it."), done()]))], seen, &[]),
-        ("a broken stream", vec![Act::Break, well()], seen, &[FIRST]),
-        ("streams broken for good", vec![Act::Break; 4], Err(broke), &[FIRST, SECOND, (1_000, 2_000)]),
+        ("a refused stream", vec![Operation::Refuse, well()], seen, &[AT_ONCE]),
+        ("a refused stream, twice", vec![Operation::Refuse, Operation::Refuse, well()], seen, &[AT_ONCE, SECOND]),
+        ("it leaves and has not looked", vec![Operation::LeaveUnseen, well()], seen, &[AT_ONCE]),
+        ("it leaves in the middle", vec![Operation::LeaveSeen, well()], seen, &[FIRST]),
+        ("it leaves behind its answer", vec![Operation::LeaveBehind(says(&[text("Seen it."), done()]))], seen, &[]),
+        ("a broken stream", vec![Operation::Break, well()], seen, &[FIRST]),
+        ("streams broken for good", vec![Operation::Break; 4], Err(broke), &[FIRST, SECOND, (1_000, 2_000)]),
         (
             "a stream that breaks behind a text",
-            vec![Act::BreakBehind(says(&[text("Half ")]))],
+            vec![Operation::BreakBehind(says(&[text("Half ")]))],
             Err("the reply was cut off before its end"),
             &[],
         ),
         (
             "a stream that breaks behind a thought",
-            vec![Act::BreakBehind(says(&[thinking("Hm. ")]))],
+            vec![Operation::BreakBehind(says(&[thinking("Hm. ")]))],
             Err("the reply was cut off before its end"),
             &[],
         ),
-        ("a stream that breaks behind nothing", vec![Act::BreakBehind(says(&[])), well()], seen, &[FIRST]),
+        ("a stream that breaks behind nothing", vec![Operation::BreakBehind(says(&[])), well()], seen, &[FIRST]),
     ]
 }
 
@@ -70,7 +70,7 @@ async fn streams_that_are_refused_or_break_end_as_they_should() {
         let fit = announced.len() == waits.len()
             && announced.iter().zip(waits).all(|(wait, (least, most))| (*least..=*most).contains(wait));
         assert!(fit, "{name} ({family:?}): waited {announced:?} instead of {waits:?}");
-        server.act(Act::Answer(bytes(family, &[text("Fine now."), done()])));
+        server.act(Operation::Answer(bytes(family, &[text("Fine now."), done()])));
         visit.answers("And now?", "Fine now.").await;
         assert!(server.bodies().last().is_some_and(|body| body.contains("And now?")));
         assert!(server.protocols().iter().all(|agreed| agreed == "h2"), "{:?}", server.protocols());

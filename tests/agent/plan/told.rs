@@ -9,7 +9,7 @@ use steersman_base::id::AgentId;
 use steersman_base::message::Message;
 use steersman_base::plan::{PlanAuthor, PlanEdit, PlanNews, StepState};
 use steersman_base::steering::Framing;
-use steersman_core::control::{Controls, Crew, Plans, Shift};
+use steersman_core::control::{AgentControls, Controls, Plans, Shift};
 use steersman_core::provider::Played;
 use steersman_core::tool::Tool;
 use steersman_tools::PlanTool;
@@ -188,12 +188,12 @@ async fn a_running_sub_agent_has_its_own_plan_is_told_of_it_and_what_it_never_he
         cancellable: rig.cancellable.clone(),
         gate: Arc::default(),
     };
-    let crew = Arc::new(Crew::new(main));
+    let crew = Arc::new(AgentControls::new(main));
     let builder = rig.builder().framing(Framing::Framed).plans(Arc::clone(&plans));
     let agent = rig
         .try_build(builder, |c| {
             c.add_tools([tool, gated_beside("slow", &gate)])?;
-            c.add_extension(Arc::new(SubAgents::new(vec![persona("digger", &["plan", "slow"])])?.crew(crew)))
+            c.add_extension(Arc::new(SubAgents::new(vec![persona("digger", &["plan", "slow"])])?.agent_controls(crew)))
         })
         .await
         .unwrap();

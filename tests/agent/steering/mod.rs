@@ -11,10 +11,10 @@ use steersman_base::assets;
 use steersman_base::event::{Delivery, Event};
 use steersman_base::message::{Message, UserAbout};
 use steersman_base::steering::{Framing, RuleScope, TextKind};
-use steersman_core::control::{Controls, Crew};
-use steersman_core::frame;
-use steersman_core::frame::read;
+use steersman_core::control::{AgentControls, Controls};
 use steersman_core::provider::Played;
+use steersman_core::wrapper;
+use steersman_core::wrapper::read;
 
 use crate::support::doubles::{Gate, PROMPT, Pause, PlayedExt, Rig, calls, gated, run, run_queue, tool};
 use crate::support::subagents::{child, parent_of, persona, spawns};
@@ -141,13 +141,13 @@ async fn the_explanation_travels_with_every_agent_that_can_be_steered_and_with_n
         cancellable: rig.cancellable.clone(),
         gate: Arc::default(),
     };
-    let crew = Arc::new(Crew::new(main));
+    let crew = Arc::new(AgentControls::new(main));
     let builder = rig.builder().framing(Framing::Framed);
     let agent = rig
         .try_build(builder, |c| {
             c.add_tool(tool("one", "done"))?;
             c.add_extension(Arc::new(
-                steersman_agent::subagent::SubAgents::new(vec![persona("digger", &["one"])])?.crew(crew),
+                steersman_agent::subagent::SubAgents::new(vec![persona("digger", &["one"])])?.agent_controls(crew),
             ))
         })
         .await
@@ -257,6 +257,6 @@ async fn after_an_instead_the_rescue_answers_the_new_task() {
 
 #[test]
 fn a_scope_is_named_as_its_reader_sees_it() {
-    let words = RuleScope::ALL.map(frame::holds_for);
+    let words = RuleScope::ALL.map(wrapper::holds_for);
     assert_eq!(words, ["you", "you and your sub-agents", "the sub-agents that you start from now on"]);
 }

@@ -7,10 +7,10 @@ use steersman_agent::subagent::SubAgents;
 use steersman_base::event::{Event, UserText};
 use steersman_base::id::AgentId;
 use steersman_base::steering::{Framing, RuleChange, RuleNews, RuleScope, TextKind};
-use steersman_core::control::{Controls, Crew, Rules};
-use steersman_core::frame::read;
+use steersman_core::control::{AgentControls, Controls, Rules};
 use steersman_core::provider::Played;
 use steersman_core::tool::Tool;
+use steersman_core::wrapper::read;
 
 use crate::support::doubles::{Gate, Rig, calls, gated, gated_beside, run, run_queue};
 use crate::support::framed::{framed, user_texts};
@@ -33,18 +33,18 @@ fn news(rig: &Rig) -> Vec<(String, RuleNews, String)> {
 }
 
 /// Builds a parent whose children can be steered, with frames, and returns its crew.
-async fn family(rig: &Rig, tools: Vec<Arc<dyn Tool>>) -> (Agent, Arc<Crew>) {
+async fn family(rig: &Rig, tools: Vec<Arc<dyn Tool>>) -> (Agent, Arc<AgentControls>) {
     let main = Controls {
         interloper: Arc::clone(&rig.interloper),
         cancellable: rig.cancellable.clone(),
         gate: Arc::default(),
     };
-    let crew = Arc::new(Crew::new(main));
+    let crew = Arc::new(AgentControls::new(main));
     let personas = vec![persona("digger", &["slow", "quick"])];
     let agent = rig
         .try_build(rig.builder().framing(Framing::Framed), |c| {
             c.add_tools(tools)?;
-            c.add_extension(Arc::new(SubAgents::new(personas)?.crew(Arc::clone(&crew))))
+            c.add_extension(Arc::new(SubAgents::new(personas)?.agent_controls(Arc::clone(&crew))))
         })
         .await
         .unwrap();

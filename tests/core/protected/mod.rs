@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
 use steersman_core::approval::{
-    Act, Answerer, Circumstances, CommandAct, Grant, Mode, Network, Policy, Rules, Sandboxed, Taint, Verdict, WriteAct,
+    Answerer, Circumstances, CommandOperation, Grant, Mode, Network, Operation, Policy, Rules, Sandboxed, Taint,
+    Verdict, WriteOperation,
 };
 
 const ROOT: &str = "/home/me/work/project";
@@ -30,8 +31,8 @@ fn generous(answerer: Answerer) -> Policy {
     }
 }
 
-fn write(path: &Path, before: Option<&[u8]>) -> Act {
-    Act::Write(WriteAct {
+fn write(path: &Path, before: Option<&[u8]>) -> Operation {
+    Operation::Write(WriteOperation {
         tool: "write".into(),
         path: path.to_path_buf(),
         shown: path.strip_prefix(ROOT).unwrap_or(path).display().to_string(),
@@ -41,8 +42,8 @@ fn write(path: &Path, before: Option<&[u8]>) -> Act {
     })
 }
 
-fn decide(policy: &Policy, act: &Act, mode: Mode) -> Verdict {
-    policy.decide(act, &Circumstances { mode, grants: &[Grant::Edits], taint: Taint::NONE })
+fn decide(policy: &Policy, operation: &Operation, mode: Mode) -> Verdict {
+    policy.decide(operation, &Circumstances { mode, grants: &[Grant::Edits], taint: Taint::NONE })
 }
 
 /// Every mode but the one in which nothing is written at all.
@@ -211,7 +212,12 @@ fn the_file_that_makes_a_directory_a_repository_is_asked_about_and_every_later_o
         }
         let command = |text: &str| {
             let cwd = root.path().to_path_buf();
-            Act::Command(CommandAct { command: text.to_owned(), cwd, timeout: Duration::from_mins(1), outside: false })
+            Operation::Command(CommandOperation {
+                command: text.to_owned(),
+                cwd,
+                timeout: Duration::from_mins(1),
+                outside: false,
+            })
         };
         assert!(matches!(decide(&policy, &command("echo x > docs/config"), Mode::Auto), Verdict::Ask { .. }));
         assert!(matches!(decide(&policy, &command("cp x docs/readme"), Mode::Auto), Verdict::Allow));
@@ -233,13 +239,14 @@ fn with_a_commondir_the_head_alone_makes_a_repository_and_one_command_makes_a_wh
     assert!(matches!(verdict, Verdict::Ask { .. }), "{verdict:?}");
     let cwd = root.path().to_path_buf();
     let text = "mkdir -p x/objects x/refs; echo x > x/config; echo ref: refs/heads/m > x/HEAD".to_owned();
-    let act = Act::Command(CommandAct { command: text, cwd, timeout: Duration::from_mins(1), outside: false });
-    assert!(matches!(decide(&policy, &act, Mode::Auto), Verdict::Ask { grant: None, .. }));
+    let operation =
+        Operation::Command(CommandOperation { command: text, cwd, timeout: Duration::from_mins(1), outside: false });
+    assert!(matches!(decide(&policy, &operation, Mode::Auto), Verdict::Ask { grant: None, .. }));
 }
 
-fn command(command: &str) -> Act {
+fn command(command: &str) -> Operation {
     let (command, cwd) = (command.to_owned(), PathBuf::from(ROOT));
-    Act::Command(CommandAct { command, cwd, timeout: Duration::from_mins(1), outside: false })
+    Operation::Command(CommandOperation { command, cwd, timeout: Duration::from_mins(1), outside: false })
 }
 
 // Best effort, as far as the words say it; the sandbox confines what a command really does.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use steersman_core::approval::{
-    Act, Answerer, Circumstances, CloneAct, CommandAct, FetchAct, Grant, Mode, Network, Policy, Rules, Sandboxed,
-    SearchAct, Taint, UseAct, Verdict, WriteAct,
+    Answerer, Circumstances, CloneOperation, CommandOperation, FetchOperation, Grant, Mode, Network, Operation, Policy,
+    Rules, Sandboxed, SearchOperation, Taint, UseOperation, Verdict, WriteOperation,
 };
 
 const ROOT: &str = "/work/project";
@@ -25,8 +25,8 @@ fn policy(allow: &[&str], ask: &[&str], deny: &[&str]) -> Policy {
     }
 }
 
-fn file(tool: &'static str, path: &str, before: Option<&[u8]>) -> Act {
-    Act::Write(WriteAct {
+fn file(tool: &'static str, path: &str, before: Option<&[u8]>) -> Operation {
+    Operation::Write(WriteOperation {
         tool: tool.into(),
         path: Path::new(ROOT).join(path),
         shown: path.to_owned(),
@@ -36,60 +36,60 @@ fn file(tool: &'static str, path: &str, before: Option<&[u8]>) -> Act {
     })
 }
 
-fn change(path: &str) -> Act {
+fn change(path: &str) -> Operation {
     file("edit", path, Some(b"old"))
 }
 
-fn fetch(url: &str) -> Act {
-    Act::Fetch(FetchAct { tool: "fetch".into(), url: url.to_owned() })
+fn fetch(url: &str) -> Operation {
+    Operation::Fetch(FetchOperation { tool: "fetch".into(), url: url.to_owned() })
 }
 
-fn scrape(url: &str) -> Act {
-    Act::Fetch(FetchAct { tool: "web_scrape".into(), url: url.to_owned() })
+fn scrape(url: &str) -> Operation {
+    Operation::Fetch(FetchOperation { tool: "web_scrape".into(), url: url.to_owned() })
 }
 
 /// A use of a tool that reads this file of the workspace.
-fn reading(tool: &'static str, path: &str) -> Act {
-    Act::Use(UseAct { tool: tool.into(), path: Some(Path::new(ROOT).join(path)), shown: path.to_owned() })
+fn reading(tool: &'static str, path: &str) -> Operation {
+    Operation::Use(UseOperation { tool: tool.into(), path: Some(Path::new(ROOT).join(path)), shown: path.to_owned() })
 }
 
-fn uses(tool: &'static str, what: &str) -> Act {
-    Act::Use(UseAct { tool: tool.into(), path: None, shown: what.to_owned() })
+fn uses(tool: &'static str, what: &str) -> Operation {
+    Operation::Use(UseOperation { tool: tool.into(), path: None, shown: what.to_owned() })
 }
 
-fn search(query: &str) -> Act {
-    Act::Search(SearchAct { query: query.to_owned(), services: vec!["duckduckgo".to_owned()] })
+fn search(query: &str) -> Operation {
+    Operation::Search(SearchOperation { query: query.to_owned(), services: vec!["duckduckgo".to_owned()] })
 }
 
-fn clone(url: &str) -> Act {
-    Act::Clone(CloneAct { url: url.to_owned(), into: PathBuf::from("/tmp/x/copy") })
+fn clone(url: &str) -> Operation {
+    Operation::Clone(CloneOperation { url: url.to_owned(), into: PathBuf::from("/tmp/x/copy") })
 }
 
-fn command(command: &str) -> Act {
+fn command(command: &str) -> Operation {
     let (command, cwd) = (command.to_owned(), PathBuf::from(ROOT));
-    Act::Command(CommandAct { command, cwd, timeout: Duration::from_mins(1), outside: false })
+    Operation::Command(CommandOperation { command, cwd, timeout: Duration::from_mins(1), outside: false })
 }
 
-fn decide(policy: &Policy, mode: Mode, act: &Act) -> Verdict {
-    policy.decide(act, &Circumstances { mode, grants: &[], taint: Taint::NONE })
+fn decide(policy: &Policy, mode: Mode, operation: &Operation) -> Verdict {
+    policy.decide(operation, &Circumstances { mode, grants: &[], taint: Taint::NONE })
 }
 
-fn allows(policy: &Policy, act: &Act) -> bool {
-    match decide(policy, Mode::Ask, act) {
+fn allows(policy: &Policy, operation: &Operation) -> bool {
+    match decide(policy, Mode::Ask, operation) {
         Verdict::Allow => true,
         Verdict::Ask { .. } => false,
-        Verdict::Deny(why) => panic!("{act:?}: {why}"),
+        Verdict::Deny(why) => panic!("{operation:?}: {why}"),
     }
 }
 
-fn denies(policy: &Policy, act: &Act) -> bool {
-    matches!(decide(policy, Mode::AutoWithoutSandbox, act), Verdict::Deny(_))
+fn denies(policy: &Policy, operation: &Operation) -> bool {
+    matches!(decide(policy, Mode::AutoWithoutSandbox, operation), Verdict::Deny(_))
 }
 
 #[test]
 fn modes_let_run_what_they_say() {
     let policy = policy(&[], &[], &[]);
-    let acts = [
+    let operations = [
         ("new file", file("write", "new.txt", None)),
         ("overwrite", file("write", "old.txt", Some(b"old"))),
         ("edit", change("src/main.rs")),
@@ -101,16 +101,16 @@ fn modes_let_run_what_they_say() {
         ("agent", uses("agent", "file_miner")),
     ];
     let table = |policy: &Policy| -> Vec<String> {
-        let verdict = |mode: Mode, act: &Act| match decide(policy, mode, act) {
+        let verdict = |mode: Mode, operation: &Operation| match decide(policy, mode, operation) {
             Verdict::Allow => 'r',
             Verdict::Ask { .. } => 'a',
             Verdict::Deny(_) => '-',
         };
-        let row = |(name, act): &(&str, Act)| {
-            let verdicts: String = Mode::ALL.map(|mode| verdict(mode, act)).iter().collect();
+        let row = |(name, operation): &(&str, Operation)| {
+            let verdicts: String = Mode::ALL.map(|mode| verdict(mode, operation)).iter().collect();
             format!("{name}: {verdicts}")
         };
-        acts.iter().map(row).collect()
+        operations.iter().map(row).collect()
     };
     // ask, auto-edit, auto, auto-without-sandbox, read-only, plan; runs, asks, denied.
     assert_eq!(
@@ -223,25 +223,28 @@ fn an_ask_rule_asks_whatever_was_allowed_for_the_session() {
         Grant::Host("https://docs.rs".to_owned()),
         Grant::Searches,
     ];
-    for act in [change("src/a.rs"), command("cargo test"), fetch("https://docs.rs/x"), search("x")] {
-        let verdict = policy.decide(&act, &Circumstances { mode: Mode::Auto, grants: &grants, taint: Taint::NONE });
-        assert!(matches!(verdict, Verdict::Ask { grant: None, .. }), "{act:?}: {verdict:?}");
+    for operation in [change("src/a.rs"), command("cargo test"), fetch("https://docs.rs/x"), search("x")] {
+        let verdict =
+            policy.decide(&operation, &Circumstances { mode: Mode::Auto, grants: &grants, taint: Taint::NONE });
+        assert!(matches!(verdict, Verdict::Ask { grant: None, .. }), "{operation:?}: {verdict:?}");
     }
 }
 
 #[test]
 fn grants_are_narrow_and_offered_only_where_they_make_sense() {
     let policy = policy(&[], &[], &[]);
-    let offered = |act: &Act| match decide(&policy, Mode::Ask, act) {
+    let offered = |operation: &Operation| match decide(&policy, Mode::Ask, operation) {
         Verdict::Ask { grant, .. } => grant,
-        other => panic!("{act:?}: {other:?}"),
+        other => panic!("{operation:?}: {other:?}"),
     };
-    let covered = |grant: &Grant, act: &Act| {
+    let covered = |grant: &Grant, operation: &Operation| {
         let standing = Circumstances { mode: Mode::Ask, grants: std::slice::from_ref(grant), taint: Taint::NONE };
-        policy.decide(act, &standing) == Verdict::Allow
+        policy.decide(operation, &standing) == Verdict::Allow
     };
     let in_other = |text: &str| match command(text) {
-        Act::Command(act) => Act::Command(CommandAct { cwd: PathBuf::from("/work/project/sub"), ..act }),
+        Operation::Command(operation) => {
+            Operation::Command(CommandOperation { cwd: PathBuf::from("/work/project/sub"), ..operation })
+        }
         other => other,
     };
 

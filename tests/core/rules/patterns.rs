@@ -1,6 +1,6 @@
 //! Which tools and paths the pattern of a rule covers, and what is wrong with a pattern that is none.
 
-use steersman_core::approval::{Act, Mode, Rules, ServerToolAct, Verdict};
+use steersman_core::approval::{Mode, Operation, Rules, ServerToolOperation, Verdict};
 
 use super::{allows, change, clone, command, decide, denies, fetch, file, policy, reading, scrape, search, uses};
 
@@ -35,19 +35,20 @@ fn an_allow_rule_is_for_its_tool_alone_and_a_deny_rule_for_all_that_do_the_same(
     assert!(!allows(&narrow, &file("write", "src/a", Some(b"old"))));
     assert!(!allows(&narrow, &scrape("https://docs.rs/x")));
     let wide = policy(&[], &[], &["edit: src/**", "fetch: https://docs.rs/*"]);
-    for act in [
+    for operation in [
         file("write", "src/a", None),
         change("src/a"),
         change("SRC/A"),
         fetch("https://docs.rs/x"),
         scrape("https://docs.rs/x"),
     ] {
-        assert!(denies(&wide, &act), "{act:?}");
+        assert!(denies(&wide, &operation), "{operation:?}");
     }
     assert!(!denies(&wide, &clone("https://docs.rs/x")));
     let everything = policy(&[], &[], &["*"]);
-    for act in [change("a"), command("ls"), fetch("https://a.example"), search("x"), clone("https://a.example/b")] {
-        assert!(denies(&everything, &act), "{act:?}");
+    for operation in [change("a"), command("ls"), fetch("https://a.example"), search("x"), clone("https://a.example/b")]
+    {
+        assert!(denies(&everything, &operation), "{operation:?}");
     }
 }
 
@@ -83,8 +84,8 @@ fn the_other_tools_have_rules_too() {
     assert!(matches!(decide(&rules, Mode::Auto, &uses("calculator", "1+1")), Verdict::Ask { grant: None, .. }));
     assert!(!denies(&rules, &search("a researcher")));
     let everything = policy(&[], &[], &["*"]);
-    for act in [reading("read", "a"), uses("agent", "worker"), uses("calculator", "1")] {
-        assert!(denies(&everything, &act), "{act:?}");
+    for operation in [reading("read", "a"), uses("agent", "worker"), uses("calculator", "1")] {
+        assert!(denies(&everything, &operation), "{operation:?}");
     }
 }
 
@@ -181,7 +182,7 @@ fn a_rule_that_is_none_is_named_with_what_is_wrong() {
 #[test]
 fn a_deny_rule_for_a_tool_of_a_server_holds_in_any_case_and_an_allow_rule_as_it_is_written() {
     let of_server = |server: &str, tool: &str| {
-        Act::ServerTool(ServerToolAct {
+        Operation::ServerTool(ServerToolOperation {
             server: server.to_owned(),
             reached: "x".to_owned(),
             tool: tool.to_owned(),
@@ -211,8 +212,8 @@ fn a_deny_rule_for_a_tool_of_a_server_holds_in_any_case_and_an_allow_rule_as_it_
 fn a_rule_that_denies_holds_for_a_name_in_either_spelling() {
     for (rule, there) in [("caf\u{e9}.txt", "cafe\u{301}.txt"), ("cafe\u{301}.txt", "CAF\u{c9}.txt")] {
         let policy = policy(&[], &[], &[&format!("read: {rule}"), &format!("edit: {rule}")]);
-        for act in [reading("read", there), change(there)] {
-            assert!(denies(&policy, &act), "{rule} {there}");
+        for operation in [reading("read", there), change(there)] {
+            assert!(denies(&policy, &operation), "{rule} {there}");
         }
     }
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use steersman_core::approval::{
-    Act, Answerer, Circumstances, CommandAct, Grant, Mode, Policy, Rules, Sandboxed, Taint, Verdict,
+    Answerer, Circumstances, CommandOperation, Grant, Mode, Operation, Policy, Rules, Sandboxed, Taint, Verdict,
 };
 
 /// No rule.
@@ -22,9 +22,9 @@ const ALLOWED: &str = "\
     *, git status *, git log *, git diff *, cargo test *, cargo *, npm test *, go test *, env *, xargs *, make *, \
     tree *, xxd *, printf *, test *";
 
-fn command(command: &str) -> Act {
+fn command(command: &str) -> Operation {
     let (command, cwd) = (command.to_owned(), PathBuf::from("/work/project"));
-    Act::Command(CommandAct { command, cwd, timeout: Duration::from_mins(2), outside: false })
+    Operation::Command(CommandOperation { command, cwd, timeout: Duration::from_mins(2), outside: false })
 }
 
 fn policy<A: AsRef<str>, D: AsRef<str>>(allow: &[A], deny: &[D]) -> Policy {

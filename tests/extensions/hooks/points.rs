@@ -9,7 +9,8 @@ use steersman_base::event::Event;
 use steersman_base::id::AgentId;
 use steersman_base::message::Arguments;
 use steersman_core::approval::{
-    Act, Answer, Answerer, Approvals, Asker, CallPermission, CommandAct, Mode, Policy, Rules, Sandboxed, WriteAct,
+    Answer, Answerer, Approvals, Asker, CallPermission, CommandOperation, Mode, Operation, Policy, Rules, Sandboxed,
+    WriteOperation,
 };
 use steersman_core::provider::Played;
 use steersman_core::tool::{FnTool, Parameters, Tool, ToolError};
@@ -398,13 +399,13 @@ async fn a_question_is_told_and_hooks_answer_it_as_far_as_a_rule_of_the_user_cou
         let approvals = Arc::new(Approvals::new(policy, Mode::Ask));
         let cwd = root.clone();
         let work = FnTool::new("work", "Works.", Parameters::build(|_| {}), move |_, context| {
-            let act = CommandAct {
+            let operation = CommandOperation {
                 command: command.to_owned(),
                 cwd: cwd.clone(),
                 timeout: std::time::Duration::from_secs(1),
                 outside: false,
             };
-            async move { context.approve(act).await.map(|_| "done".to_owned()) }.boxed()
+            async move { context.approve(operation).await.map(|_| "done".to_owned()) }.boxed()
         });
         let work: Arc<dyn Tool> = Arc::new(work);
         let agent = rig.build(with(&rig, &hooks).approvals(Arc::clone(&approvals)), [work]).await;
@@ -434,14 +435,14 @@ async fn a_question_is_told_and_hooks_answer_it_as_far_as_a_rule_of_the_user_cou
 async fn an_allow_answers_only_what_a_rule_of_the_user_could_and_an_ask_always_holds() {
     let root = tempfile::tempdir().unwrap();
     let root = root.path().canonicalize().unwrap();
-    let command = |text: &str| CommandAct {
+    let command = |text: &str| CommandOperation {
         command: text.to_owned(),
         cwd: root.clone(),
         timeout: std::time::Duration::from_secs(1),
         outside: false,
     };
     let asker = Asker { agent: AgentId::main(), call: "c1".into() };
-    let decide = async |mode, answerer, rules: &Rules, said: Option<CallPermission>, act: Act| {
+    let decide = async |mode, answerer, rules: &Rules, said: Option<CallPermission>, operation: Operation| {
         let policy = Policy {
             answerer,
             rules: rules.clone(),
@@ -451,9 +452,9 @@ async fn an_allow_answers_only_what_a_rule_of_the_user_could_and_an_ask_always_h
         };
         let approvals = Arc::new(Approvals::new(policy, mode));
         let _permit = said.map(|said| approvals.permit(&asker, said));
-        match act {
-            Act::Command(act) => approvals.decide(&asker, act, &|_| {}).await.map(drop),
-            Act::Write(act) => approvals.decide(&asker, act, &|_| {}).await.map(drop),
+        match operation {
+            Operation::Command(operation) => approvals.decide(&asker, operation, &|_| {}).await.map(drop),
+            Operation::Write(operation) => approvals.decide(&asker, operation, &|_| {}).await.map(drop),
             other => panic!("{other:?}"),
         }
         .map_err(|refusal| refusal.words)
@@ -471,7 +472,7 @@ async fn an_allow_answers_only_what_a_rule_of_the_user_could_and_an_ask_always_h
     assert!(decide(Mode::Ask, nobody, &deny, allow(), command("cargo test").into()).await.is_err());
     assert!(decide(Mode::Ask, nobody, &ask, allow(), command("cargo test").into()).await.is_err());
     assert!(decide(Mode::ReadOnly, nobody, &none, allow(), command("cargo test").into()).await.is_err());
-    let protected = WriteAct {
+    let protected = WriteOperation {
         tool: "write".into(),
         path: root.join(".git/hooks/pre-commit"),
         shown: ".git/hooks/pre-commit".to_owned(),
@@ -479,7 +480,7 @@ async fn an_allow_answers_only_what_a_rule_of_the_user_could_and_an_ask_always_h
         after: b"x".to_vec().into(),
         diff: String::new(),
     };
-    let outside = WriteAct { path: "/etc/x".into(), shown: "/etc/x".to_owned(), ..protected.clone() };
+    let outside = WriteOperation { path: "/etc/x".into(), shown: "/etc/x".to_owned(), ..protected.clone() };
     assert!(decide(Mode::AutoEdit, nobody, &none, allow(), protected.into()).await.is_err());
     assert!(decide(Mode::AutoEdit, nobody, &none, allow(), outside.into()).await.is_err());
     // An ask makes a question of what the mode would run; without anybody it does not run.

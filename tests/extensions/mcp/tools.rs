@@ -7,7 +7,7 @@ use steersman_agent::Agent;
 use steersman_base::event::Event;
 use steersman_base::message::Message;
 use steersman_base::protocol::ServerState;
-use steersman_core::approval::{Act, Answer, ApprovalSubject, Approvals, Mode};
+use steersman_core::approval::{Answer, ApprovalSubject, Approvals, Mode, Operation};
 use steersman_core::provider::Played;
 use steersman_core::tool::ToolScope;
 use steersman_extensions::mcp::definition::ServerDefinition;
@@ -79,10 +79,12 @@ async fn a_call_is_asked_about_with_server_tool_and_arguments_whole_and_what_was
     let servers = yard.servers(vec![one]);
     let running = run(agent(&yard, &rig, &servers, 100_000).await, "go");
     let asked = question(&yard.approvals).await;
-    let ApprovalSubject::Act { act: Act::ServerTool(act) } = &asked.subject else { panic!("{asked:?}") };
-    assert_eq!((act.server.as_str(), act.tool.as_str()), ("one", "echo"));
-    assert!(act.reached.contains("python3 -u ") && act.hints == ["changes nothing"], "{act:?}");
-    assert_eq!(act.arguments, "{\n  \"text\": \"rm\u{202e} -rf\",\n  \"n\": 1\n}");
+    let ApprovalSubject::Operation { operation: Operation::ServerTool(operation) } = &asked.subject else {
+        panic!("{asked:?}")
+    };
+    assert_eq!((operation.server.as_str(), operation.tool.as_str()), ("one", "echo"));
+    assert!(operation.reached.contains("python3 -u ") && operation.hints == ["changes nothing"], "{operation:?}");
+    assert_eq!(operation.arguments, "{\n  \"text\": \"rm\u{202e} -rf\",\n  \"n\": 1\n}");
     assert_eq!(asked.session.as_deref(), Some("every call of one/echo"));
     assert_eq!(yard.methods("one").iter().filter(|method| *method == "tools/call").count(), 0);
     yard.approvals.try_answer(asked.id, Answer::Once).unwrap();
@@ -341,8 +343,10 @@ async fn what_the_user_names_in_a_message_is_read_without_a_question_and_nothing
     let servers = yard.servers(vec![one]);
     let running = run(agent(&yard, &rig, &servers, 100_000).await, "what is in @one:note://today, and @none:x?");
     let asked = question(&yard.approvals).await;
-    let ApprovalSubject::Act { act: Act::ServerTool(act) } = &asked.subject else { panic!("{asked:?}") };
-    assert!(act.arguments.contains("note://other"), "{act:?}");
+    let ApprovalSubject::Operation { operation: Operation::ServerTool(operation) } = &asked.subject else {
+        panic!("{asked:?}")
+    };
+    assert!(operation.arguments.contains("note://other"), "{operation:?}");
     yard.approvals.try_answer(asked.id, Answer::No(None)).unwrap();
     running.answered().await;
     let note = rig.requests()[0].lines().pop().unwrap();

@@ -169,17 +169,21 @@ fn server(dialect: Dialect) -> &'static str {
 /// Decides about a command under rules, and panics when that takes more processor time than the budget.
 pub fn shell(text: &str, budget: std::time::Duration) {
     use std::time::Duration;
-    use steersman_core::approval::{Act, Circumstances, CommandAct, Mode, Policy, Rules, Taint};
+    use steersman_core::approval::{Circumstances, CommandOperation, Mode, Operation, Policy, Rules, Taint};
 
     let rules = Rules::parse(&["bash: git *"], &[], &["bash: rm *", "bash: git push *"]).expect("they are rules");
     let policy = Policy { rules, root: Some("/work".into()), ..Policy::default() };
     // What repeats is what takes long.
     let texts = [text.to_owned(), text.repeat(96 * 1024 / text.len().max(1))];
     for command in texts {
-        let act =
-            Act::Command(CommandAct { command, cwd: "/work".into(), timeout: Duration::from_secs(1), outside: false });
+        let operation = Operation::Command(CommandOperation {
+            command,
+            cwd: "/work".into(),
+            timeout: Duration::from_secs(1),
+            outside: false,
+        });
         let started = processor_time();
-        policy.decide(&act, &Circumstances { mode: Mode::Ask, grants: &[], taint: Taint::NONE });
+        policy.decide(&operation, &Circumstances { mode: Mode::Ask, grants: &[], taint: Taint::NONE });
         let taken = processor_time().saturating_sub(started);
         assert!(taken < budget, "it took {taken:?}");
     }

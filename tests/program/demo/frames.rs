@@ -6,7 +6,7 @@ use steersman_agent::{KEPT_HEAD, SUMMARY_HEAD};
 use steersman_base::id::MessageId;
 use steersman_base::plan::PlanNews;
 use steersman_base::steering::{RuleScope, TextKind};
-use steersman_core::frame::{FramedText, SentWhen, frame, plan_news, wrapped};
+use steersman_core::wrapper::{SentWhen, WrappedText, plan_news, wrap, wrapped};
 
 use super::project::{MAIN, Run};
 use super::{names, tour};
@@ -14,7 +14,7 @@ use super::{names, tour};
 fn framed(id: &str, kind: TextKind, words: &str) -> String {
     let id = MessageId::new(id);
     let sent = SentWhen::During { tool: Some("glob"), calls: 0 };
-    frame(&FramedText {
+    wrap(&WrappedText {
         id: &id,
         kind,
         scope: RuleScope::Tree,

@@ -11,11 +11,11 @@ use std::sync::Mutex;
 
 use serde_json::{Map, Value, json};
 use steersman_base::event::{Envelope, Event, Outcome};
-use steersman_base::protocol::{Notice, Post};
+use steersman_base::protocol::{Notice, Update};
 use steersman_session::export::{Item, SessionParts};
-use steersman_session::fold::agents::{Activity, AgentNode};
-use steersman_session::fold::{Receipt, ReceiptState, RunState, UnseenReason};
 use steersman_session::journal::{Reading, Record};
+use steersman_session::model::agents::{Activity, AgentNode};
+use steersman_session::model::{Receipt, ReceiptState, RunState, UnseenReason};
 use steersman_session::replay::moments;
 use tempfile::TempDir;
 
@@ -245,16 +245,16 @@ fn folded(records: &[Record], last: u64) -> Value {
     let mut answers = Vec::new();
     let mut state = RunState::default();
     for moment in moments(records) {
-        match &moment.post {
+        match &moment.update {
             // A replay concludes it for journals of earlier versions; the lines do not say it.
-            Post::Notice(Notice::Returned(_)) => {}
-            Post::Envelope(envelope) => {
+            Update::Notice(Notice::Returned(_)) => {}
+            Update::Envelope(envelope) => {
                 if let Event::Answer { id, answer, .. } = &envelope.event {
                     answers.push(json!([id, answer]));
                 }
                 state.apply(envelope);
             }
-            post => state.post(post, moment.at),
+            update => state.apply_update(update, moment.at),
         }
     }
     let agents: Vec<Value> = state.agents.nodes().iter().map(|node| agent(node, &parts)).collect();
@@ -311,7 +311,7 @@ fn receipt(receipt: &Receipt) -> Value {
     let mut told = json!({"agent": receipt.agent, "text": receipt.text});
     if let Some(arrival) = receipt.arrival() {
         let after = match &arrival.boundary {
-            steersman_session::fold::Boundary::After(tool) => Some(tool),
+            steersman_session::model::Boundary::After(tool) => Some(tool),
             _ => None,
         };
         (told["turn"], told["step"], told["after"]) = (arrival.turn.into(), arrival.step.into(), json!(after));

@@ -105,7 +105,7 @@ fn on_the_screen_both_stand_side_by_side_and_one_under_the_other_where_there_is_
     let mut stage = Stage::new(120, 36);
     stage.keys("/compare one<enter>");
     assert!(stage.screen().contains("this session is not saved: name two others"), "{}", stage.screen());
-    stage.app.facts.session = Some(first.clone());
+    stage.app.ui.session = Some(first.clone());
     stage.keys(&format!("/compare {second}<enter>"));
     assert_eq!(stage.effects.last(), Some(&Effect::Compare([first.clone(), second.clone()])));
     let mut table = screen_table(Some(&state), &[first, second]).unwrap();

@@ -15,7 +15,7 @@ use steersman_base::protocol::Notice;
 use steersman_base::steering::{Rule, RuleChange, RuleScope};
 use steersman_core::listener::{HistoryChange, Listener as _};
 use steersman_core::provider::Played;
-use steersman_session::host::{self, LastRun, Post, Resumed, Setup, WorkerState};
+use steersman_session::host::{self, LastRun, Resumed, Setup, Update, WorkerState};
 use steersman_session::journal::{Journal, before, read, restore, restore_left};
 use tempfile::TempDir;
 
@@ -254,8 +254,8 @@ async fn a_resumed_session_tells_its_clients_who_can_go_on_and_works_until_that_
     let setup = Setup { resumed: Some(Box::new(restored(&disk.bytes()))), ..crate::support::bench::setup(&rig, &dir) };
     let mut host = host::start(&tokio::runtime::Handle::current(), setup);
     assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::None));
-    let posts = host.handle().mailbox().take();
-    assert!(posts.contains(&Post::Notice(Notice::Continuable(vec![miner.clone()]))), "{posts:?}");
+    let updates = host.handle().mailbox().take();
+    assert!(updates.contains(&Update::Notice(Notice::Continuable(vec![miner.clone()]))), "{updates:?}");
     host.handle().inject_user_message(&miner, "and silver").unwrap();
     pause.reached().await;
     assert_eq!(host.state(), WorkerState::Running);

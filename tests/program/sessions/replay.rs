@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Size;
 use steersman_base::event::{Event, TakenBack};
 use steersman_base::id::AgentId;
-use steersman_base::protocol::Post;
+use steersman_base::protocol::Update;
 use steersman_core::listener::Listener as _;
 use steersman_session::host::Keeper as _;
 use steersman_session::journal::{read, restore};
@@ -22,11 +22,15 @@ fn screen_at(saved: &Saved, at: u64) -> String {
         size: Size { width: 120, height: 36 },
         zone: TimeZone::UTC,
         started: "2026-11-22T20:35:07Z".parse().unwrap(),
-        facts: RecordedFacts { place: "project".to_owned(), branch: "main".to_owned(), model: "test-model".to_owned() },
+        details: RecordedFacts {
+            place: "project".to_owned(),
+            branch: "main".to_owned(),
+            model: "test-model".to_owned(),
+        },
     };
     let mut screen = ReplayScreen::new(replayed);
     for moment in moments(file.read().unwrap().records).take_while(|moment| moment.seq <= at) {
-        screen.take(moment.at, moment.post);
+        screen.take(moment.at, moment.update);
     }
     screen.rows().join("\n")
 }
@@ -66,8 +70,8 @@ fn a_text_whose_record_comes_behind_its_delivery_is_not_pending() {
     written.accepted(&AgentId::main(), entry("m1", "at once"));
     written.close();
     let told: Vec<_> = moments(read(disk.bytes().as_slice()).unwrap().records).collect();
-    let is_pending = |post: &Post| matches!(post, Post::Queues { queues, .. } if !queues.is_empty());
-    assert!(told.len() > 1 && !told.iter().any(|moment| is_pending(&moment.post)), "{told:?}");
+    let is_pending = |update: &Update| matches!(update, Update::Queues { queues, .. } if !queues.is_empty());
+    assert!(told.len() > 1 && !told.iter().any(|moment| is_pending(&moment.update)), "{told:?}");
 }
 
 /// Returns what became of each text, as the screen of a replay has it at the end.
@@ -75,9 +79,9 @@ fn ends(disk: &Disk) -> Vec<String> {
     let facts = RecordedFacts { place: "project".to_owned(), branch: String::new(), model: "m".to_owned() };
     let started = "2026-11-22T20:35:07Z".parse().unwrap();
     let size = Size { width: 120, height: 36 };
-    let mut screen = ReplayScreen::new(Replayed { size, zone: TimeZone::UTC, started, facts });
+    let mut screen = ReplayScreen::new(Replayed { size, zone: TimeZone::UTC, started, details: facts });
     for moment in moments(read(disk.bytes().as_slice()).unwrap().records) {
-        screen.take(moment.at, moment.post);
+        screen.take(moment.at, moment.update);
     }
     let rows = screen.rows().join("\n");
     assert!(!rows.contains("being delivered"), "{rows}");

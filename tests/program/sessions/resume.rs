@@ -11,7 +11,7 @@ use steersman_base::message::Message;
 use steersman_base::protocol::DraftText;
 use steersman_core::listener::{HistoryChange, Listener};
 use steersman_core::provider::Played;
-use steersman_session::host::{self, Keeper as _, LastRun, Post, Resumed, Setup};
+use steersman_session::host::{self, Keeper as _, LastRun, Resumed, Setup, Update};
 use steersman_session::journal::{Journal, Record, read, restore};
 use tempfile::TempDir;
 
@@ -411,10 +411,10 @@ async fn a_resumed_session_shows_what_happened_and_sends_nothing_by_itself() {
     let mut host = host::start(&tokio::runtime::Handle::current(), setup);
     assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::None));
     let main = AgentId::main();
-    let posts = host.handle().mailbox().take();
+    let updates = host.handle().mailbox().take();
     let seqs: Vec<u64> =
-        posts.iter().filter_map(|post| if let Post::Envelope(e) = post { Some(e.seq) } else { None }).collect();
-    assert_eq!(seqs[..4], [40, 41, 42, 43], "{posts:?}");
+        updates.iter().filter_map(|update| if let Update::Envelope(e) = update { Some(e.seq) } else { None }).collect();
+    assert_eq!(seqs[..4], [40, 41, 42, 43], "{updates:?}");
     // What the session has spent, it has spent.
     let standing = host.handle().budget().standing();
     assert_eq!((standing.tokens, standing.nanos), (100, 7));

@@ -45,7 +45,7 @@ impl Typist {
         self.random.pause(40)
     }
 
-    /// Notes what the screen shows behind an act, for a failure: the pending texts, the message and the line of state.
+    /// Notes what the screen shows behind an operation, for a failure: the pending texts, the message and the line of state.
     pub fn look(&mut self, screen: &str) {
         let rows: Vec<&str> = screen.lines().map(str::trim_end).filter(|row| !row.is_empty()).collect();
         let last: Vec<&str> = rows[rows.len().saturating_sub(7)..].to_vec();

@@ -1,4 +1,4 @@
-//! 200 trials at random moments with every act of the steering desk: nothing typed is lost, doubled or reordered within
+//! 200 trials at random moments with every operation of the steering desk: nothing typed is lost, doubled or reordered within
 //! a delivery kind, every request is valid, every receipt is true.
 //!
 //! The server plays turns of random shape and pace, sub-agents too; a typist sends, follows up, cuts in, edits, deletes,

@@ -9,7 +9,7 @@ use steersman_base::id::AgentId;
 use steersman_base::protocol::ContextKind;
 use steersman_core::listener::Listener;
 use steersman_core::provider::{ChatProvider, ChatTransport, Connector, Played, ProviderError};
-use steersman_session::host::{self, Command, Handle, LastRun, Notice, Post, Setup, WorkerState};
+use steersman_session::host::{self, Command, Handle, LastRun, Notice, Setup, Update, WorkerState};
 use tempfile::TempDir;
 
 use super::{Ship, launch, setup};
@@ -200,7 +200,7 @@ async fn a_model_that_cannot_be_had_is_said_and_the_old_one_goes_on() {
     ship.host.handle().mailbox().take();
     ship.host.handle().request(Command::SwitchModel("gpt-9".to_owned()));
     settle().await;
-    let said = Post::Notice(Notice::ModelSwitch {
+    let said = Update::Notice(Notice::ModelSwitch {
         name: "gpt-9".to_owned(),
         outcome: Err("there is no model gpt-9".to_owned()),
     });
@@ -227,7 +227,7 @@ async fn the_models_of_the_server_are_listed_while_a_turn_runs() {
     host.handle().request(Command::ListModels);
     within(Duration::from_secs(10), "the list comes", came.notified()).await;
     let list = Notice::Models(Ok(vec!["first".into(), "second".into()]));
-    assert_eq!(host.handle().mailbox().take(), [Post::Notice(list)]);
+    assert_eq!(host.handle().mailbox().take(), [Update::Notice(list)]);
     pause.open();
     host.settled().await.unwrap();
 }

@@ -14,7 +14,7 @@ use steersman_base::id::AgentId;
 use steersman_core::approval::Mode;
 use steersman_core::listener::{Listener, ListenerList};
 use steersman_core::provider::{ChatProvider, ChatRequest, FixedProvider, Played, ProviderError, Sink};
-use steersman_session::host::{self, Command, Host, LastRun, Mailbox, Notice, Post, Setup, StartError, WorkerState};
+use steersman_session::host::{self, Command, Host, LastRun, Mailbox, Notice, Setup, StartError, Update, WorkerState};
 use tempfile::TempDir;
 
 use crate::support::doubles::{Pause, PlayedExt, Rig, brief, settle, texts_of, within};
@@ -243,7 +243,10 @@ async fn an_agent_that_cannot_be_built_says_why_and_nothing_runs() {
     let reason = host.settled().await.unwrap_err();
     assert!(reason.starts_with("cannot work in ") && reason.contains("missing"), "{reason}");
     assert_eq!(host.state(), WorkerState::Broken(reason.clone()));
-    assert_eq!(host.handle().mailbox().take(), [Post::Notice(Notice::BuildFailed(StartError::Configuration(reason)))]);
+    assert_eq!(
+        host.handle().mailbox().take(),
+        [Update::Notice(Notice::BuildFailed(StartError::Configuration(reason)))]
+    );
 }
 
 // D5
@@ -253,9 +256,9 @@ async fn an_agent_that_cannot_be_built_gives_back_what_was_typed_and_refuses_wha
     let mut host = host::start_with(&runtime, |_| async { Err(StartError::Failed("no model is there".to_owned())) });
     host.handle().inject_user_message(&AgentId::main(), ("typed meanwhile", Delivery::Steer)).unwrap();
     host.settled().await.unwrap_err();
-    let posts = host.handle().mailbox().take();
-    let [Post::Notice(Notice::Returned(entries)), Post::Notice(Notice::BuildFailed(_))] = posts.as_slice() else {
-        panic!("{posts:?}")
+    let updates = host.handle().mailbox().take();
+    let [Update::Notice(Notice::Returned(entries)), Update::Notice(Notice::BuildFailed(_))] = updates.as_slice() else {
+        panic!("{updates:?}")
     };
     assert_eq!(entries[0].text, "typed meanwhile");
     for to in [AgentId::main(), AgentId::new("file_miner 0")] {
@@ -266,7 +269,7 @@ async fn an_agent_that_cannot_be_built_gives_back_what_was_typed_and_refuses_wha
     host.handle().request(Command::ListModels);
     settle().await;
     let answer = Notice::Models(Err("no model is there".to_owned()));
-    assert_eq!(host.handle().mailbox().take(), [Post::Notice(answer)]);
+    assert_eq!(host.handle().mailbox().take(), [Update::Notice(answer)]);
     within(PATIENCE, "the worker ends", host.shutdown(Duration::from_secs(5))).await;
 }
 
@@ -280,9 +283,12 @@ async fn a_setup_that_fails_is_told_and_its_notes_are_shown() {
     let setup = Setup { notes: vec!["took the only model".to_owned()], ..setup(&rig, &dir) };
     let mut host = host::start(&runtime, setup);
     host.settled().await.unwrap();
-    let notices: Vec<Post> =
-        host.handle().mailbox().take().into_iter().filter(|post| matches!(post, Post::Notice(_))).collect();
-    assert_eq!(notices, [Post::Notice(Notice::Info("took the only model".to_owned())), Post::Notice(Notice::Ready)]);
+    let notices: Vec<Update> =
+        host.handle().mailbox().take().into_iter().filter(|update| matches!(update, Update::Notice(_))).collect();
+    assert_eq!(
+        notices,
+        [Update::Notice(Notice::Info("took the only model".to_owned())), Update::Notice(Notice::Ready)]
+    );
 }
 
 // D6
@@ -296,7 +302,7 @@ async fn a_shutdown_cancels_the_turn_and_ends_the_worker() {
     within(PATIENCE, "the worker ends", ship.host.shutdown(Duration::from_secs(5))).await;
     let last = mailbox.take().pop();
     assert!(
-        matches!(&last, Some(Post::Envelope(envelope)) if matches!(envelope.event, Event::TurnEnded { .. } | Event::Pending { .. })),
+        matches!(&last, Some(Update::Envelope(envelope)) if matches!(envelope.event, Event::TurnEnded { .. } | Event::Pending { .. })),
         "{last:?}"
     );
     assert_eq!(ship.rig.story().iter().filter(|line| *line == "ended 1 cancelled").count(), 1);
@@ -380,10 +386,10 @@ fn waiting_deltas_of_one_agent_merge_and_keep_the_last_seq() {
     mailbox.on_event(&thinking);
     let mut first = delta(2, "", "ab");
     first.at = jiff::Timestamp::from_second(2).unwrap();
-    let expected = [first, delta(4, "x 0", "c"), delta(5, "", "d"), thinking].map(Post::Envelope);
+    let expected = [first, delta(4, "x 0", "c"), delta(5, "", "d"), thinking].map(Update::Envelope);
     assert_eq!(mailbox.take(), expected);
     mailbox.on_event(&delta(7, "", "f"));
-    assert_eq!(mailbox.take(), [Post::Envelope(delta(7, "", "f"))], "what was taken is not merged into");
+    assert_eq!(mailbox.take(), [Update::Envelope(delta(7, "", "f"))], "what was taken is not merged into");
 }
 
 #[test]
@@ -401,8 +407,8 @@ fn nothing_but_deltas_is_merged_and_nothing_is_dropped() {
     let texts: Vec<Event> = mailbox
         .take()
         .into_iter()
-        .map(|post| match post {
-            Post::Envelope(envelope) => envelope.event,
+        .map(|update| match update {
+            Update::Envelope(envelope) => envelope.event,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -425,8 +431,8 @@ fn the_mailbox_wakes_once_per_emptying() {
     }
     assert_eq!(wakes.load(Ordering::SeqCst), 1);
     mailbox.take();
-    mailbox.push(Post::Notice(Notice::Ready));
-    mailbox.push(Post::Notice(Notice::Ready));
+    mailbox.push(Update::Notice(Notice::Ready));
+    mailbox.push(Update::Notice(Notice::Ready));
     assert_eq!(wakes.load(Ordering::SeqCst), 2);
 }
 

@@ -11,7 +11,7 @@ use steersman_base::event::{Delivery, Event};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::message::Message;
-use steersman_core::control::{Controls, Crew};
+use steersman_core::control::{AgentControls, Controls};
 use steersman_core::provider::{Played, ScriptedProvider};
 use steersman_session::host::{self, LastRun, RunningAgent};
 
@@ -152,7 +152,7 @@ async fn a_stop_gives_back_what_was_pending_and_the_next_text_starts_a_turn() {
 async fn the_end_stops_a_turn_returns_the_agent_and_ends_the_events() {
     let (gate, model) = (Gate::new(), scripted([calls(&[("c1", "slow")])]));
     let running = start(&model, &gate).await;
-    let crew = Arc::clone(running.crew());
+    let crew = Arc::clone(running.agent_controls());
     running.send("Go.").unwrap();
     gate.reached().await;
     let agent = running.close().await.unwrap();
@@ -209,14 +209,14 @@ async fn an_agent_that_is_started_keeps_the_controls_that_it_was_given() {
     controls.send("There?").unwrap();
     let builder = Agent::with_provider(model.clone(), "Be brief.").controls(controls.clone());
     let mut running = RunningAgent::start(builder).await.unwrap();
-    assert!(Arc::ptr_eq(&running.crew().main().interloper, &controls.interloper));
+    assert!(Arc::ptr_eq(&running.agent_controls().main().interloper, &controls.interloper));
     assert_eq!(running.settled().await, Ok(LastRun::Answered));
     assert_eq!(model.requests()[0].messages[1].content(), "There?");
 }
 
 #[tokio::test]
 async fn an_agent_that_is_started_brings_a_crew_for_its_sub_agents() {
-    let (gate, crew) = (Gate::new(), Arc::new(Crew::default()));
+    let (gate, crew) = (Gate::new(), Arc::new(AgentControls::default()));
     for given in [None, Some(&crew)] {
         let spawn = r#"{"name": "scout", "task": "Look around."}"#;
         let script = [
@@ -230,12 +230,12 @@ async fn an_agent_that_is_started_brings_a_crew_for_its_sub_agents() {
         let builder = Agent::with_provider(model.clone(), "You lead.")
             .tool(gated_fn("slow", &gate))
             .extension(SubAgents::new([scout]).unwrap());
-        let builder = given.into_iter().fold(builder, |builder, crew| builder.crew(Arc::clone(crew)));
+        let builder = given.into_iter().fold(builder, |builder, crew| builder.agent_controls(Arc::clone(crew)));
         let mut running = RunningAgent::start(builder).await.unwrap();
-        assert_eq!(given.is_some_and(|given| Arc::ptr_eq(given, running.crew())), given.is_some());
+        assert_eq!(given.is_some_and(|given| Arc::ptr_eq(given, running.agent_controls())), given.is_some());
         running.send("Explore.").unwrap();
         gate.reached().await;
-        running.crew().send_to(&AgentId::new("scout 0"), "Look north.").unwrap();
+        running.agent_controls().send_to(&AgentId::new("scout 0"), "Look north.").unwrap();
         gate.open();
         assert_eq!(running.settled().await, Ok(LastRun::Answered));
         assert_eq!(model.requests()[2].messages.last().map(Message::content), Some("Look north."));
@@ -252,7 +252,7 @@ async fn one_sub_agent_is_steered_by_its_name() {
         Played::text("Hills."),
         Played::text("There are hills."),
     ]);
-    let crew = Arc::new(Crew::new(Controls::default()));
+    let crew = Arc::new(AgentControls::new(Controls::default()));
     let scout = Persona {
         name: "scout".to_owned(),
         description: "Looks around.".to_owned(),
@@ -265,7 +265,7 @@ async fn one_sub_agent_is_steered_by_its_name() {
     };
     let agent = Agent::with_provider(model.clone(), "You lead.")
         .tool(gated_fn("slow", &gate))
-        .extension(SubAgents::new(vec![scout]).unwrap().crew(Arc::clone(&crew)))
+        .extension(SubAgents::new(vec![scout]).unwrap().agent_controls(Arc::clone(&crew)))
         .controls(crew.main())
         .await
         .unwrap();

@@ -44,8 +44,8 @@ async fn a_tool_with_approval_shows_its_arguments_and_runs_after_a_yes_alone() {
         log.lock().unwrap().push(args.str("to").to_owned());
         async { Ok("sent") }
     });
-    let mail = WithApproval::new(mail.concurrency(Concurrency::Beside)).action("send a mail");
-    assert_eq!(mail.spec().concurrency, Concurrency::Alone);
+    let mail = WithApproval::new(mail.concurrency(Concurrency::Parallel)).action("send a mail");
+    assert_eq!(mail.spec().concurrency, Concurrency::Exclusive);
     let approvals = Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask);
     let model = ScriptedProvider::new([
         Played::call("mail", r#"{"to": "Ada"}"#),

@@ -8,7 +8,7 @@ use std::thread;
 use serde_json::json;
 use steersman_base::event::{Event, Pending, TakenBack};
 use steersman_base::id::{AgentId, ClientId, MessageId};
-use steersman_base::protocol::{DraftText, Notice, Post, QueueAct, Reply, Request, Unfinished, Withdrawn};
+use steersman_base::protocol::{DraftText, Notice, QueueOperation, Reply, Request, Unfinished, Update, Withdrawn};
 use steersman_base::steering::TextKind;
 use steersman_session::host::Keeper;
 use steersman_session::journal::{Record, restore};
@@ -35,7 +35,7 @@ fn a_text_is_marked_with_its_sender_and_that_of_the_first_client_is_not() {
         handle.interloper().peek().into_iter().map(|entry| entry.message.sender).collect();
     assert_eq!(senders, [None, Some(ClientId::new("attach 1"))]);
     assert_eq!(second.name().map(ClientId::as_str), Some("attach 1"));
-    let sees_both = |client: &LocalClient| matches!(&client.answers()[..], [.., Post::Queues { queues, .. }, Post::Approvals { .. }, Post::Budget(_)] if queues[0].1.len() == 2);
+    let sees_both = |client: &LocalClient| matches!(&client.answers()[..], [.., Update::Queues { queues, .. }, Update::Approvals { .. }, Update::Budget(_)] if queues[0].1.len() == 2);
     assert!(sees_both(&first) && sees_both(&second));
 }
 
@@ -53,16 +53,17 @@ fn a_stop_gives_each_text_back_to_its_sender_and_one_without_waits_again_held() 
     }
     second.send(Request::Stop);
     let answers = second.answers();
-    let Some(Post::Reply(Reply::Stopped(own))) = answers.iter().find(|post| matches!(post, Post::Reply(_))) else {
+    let Some(Update::Reply(Reply::Stopped(own))) = answers.iter().find(|update| matches!(update, Update::Reply(_)))
+    else {
         panic!("{answers:?}")
     };
     assert_eq!(texts(own), ["of the second"]);
     assert!(answers.iter().any(
-        |post| matches!(post, Post::Notice(Notice::Withdrawn { entries, .. }) if texts(entries) == ["of the first"])
+        |update| matches!(update, Update::Notice(Notice::Withdrawn { entries, .. }) if texts(entries) == ["of the first"])
     ));
     let answers = first.answers();
     let told = |wanted: &dyn Fn(&Notice) -> bool| {
-        answers.iter().any(|post| matches!(post, Post::Notice(notice) if wanted(notice)))
+        answers.iter().any(|update| matches!(update, Update::Notice(notice) if wanted(notice)))
     };
     assert!(told(&|notice| matches!(notice, Notice::Returned(entries) if texts(entries) == ["of the first"])));
     assert!(told(&|notice| {
@@ -124,12 +125,12 @@ fn a_text_that_waits_again_is_recorded_so_and_what_becomes_of_it_then_too() {
     first.send(Request::Stop);
     assert_eq!(kept.left(), ["of one that is gone"]);
     let entry = handle.interloper().peek().remove(0);
-    let change = |act: QueueAct| Request::Queue { agent: AgentId::main(), id: entry.id.clone(), act };
-    first.send(change(QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() }));
+    let change = |operation: QueueOperation| Request::Queue { agent: AgentId::main(), id: entry.id.clone(), operation };
+    first.send(change(QueueOperation::Withdraw { to: Withdrawn::Removed, before: Vec::new() }));
     assert_eq!(kept.left(), Vec::<String>::new(), "it was removed");
-    first.send(change(QueueAct::Restore { entry: Box::new(entry.clone()), before: Vec::new() }));
+    first.send(change(QueueOperation::Restore { entry: Box::new(entry.clone()), before: Vec::new() }));
     assert_eq!(kept.left(), ["of one that is gone"], "the user brought it back");
-    first.send(change(QueueAct::Withdraw { to: Withdrawn::Message, before: Vec::new() }));
+    first.send(change(QueueOperation::Withdraw { to: Withdrawn::Message, before: Vec::new() }));
     first.send(Request::KeepDrafts { drafts: vec![draft("of one that is gone")] });
     assert_eq!(kept.left(), Vec::<String>::new(), "it is in the message");
 }
@@ -164,11 +165,11 @@ fn a_text_that_one_client_takes_out_is_no_longer_shown_to_the_others() {
     let id = handle.interloper().peek().remove(0).id;
     first.answers();
     second.answers();
-    let act = QueueAct::Withdraw { to: Withdrawn::Message, before: Vec::new() };
-    second.send(Request::Queue { agent: AgentId::main(), id, act });
+    let operation = QueueOperation::Withdraw { to: Withdrawn::Message, before: Vec::new() };
+    second.send(Request::Queue { agent: AgentId::main(), id, operation });
     let answers = first.answers();
     assert!(
-        matches!(&answers[..], [Post::Notice(Notice::Withdrawn { entries, .. }), Post::Queues { queues, .. }] if texts(entries) == ["text"] && queues.is_empty()),
+        matches!(&answers[..], [Update::Notice(Notice::Withdrawn { entries, .. }), Update::Queues { queues, .. }] if texts(entries) == ["text"] && queues.is_empty()),
         "{answers:?}"
     );
 }
@@ -189,8 +190,10 @@ fn a_client_that_comes_later_is_told_the_past_once_and_then_what_happens() {
     let late = hub.join(hub.name_for("attach", None), Beginning::Past);
     handle.mailbox().push(said("", 7, delta(" now")));
     let events = |client: &LocalClient| -> Vec<Event> {
-        let posts = client.events().into_iter();
-        posts.filter_map(|post| if let Post::Envelope(envelope) = post { Some(envelope.event) } else { None }).collect()
+        let updates = client.events().into_iter();
+        updates
+            .filter_map(|update| if let Update::Envelope(envelope) = update { Some(envelope.event) } else { None })
+            .collect()
     };
     let expected = [
         Event::TurnStarted { turn: 1 },
@@ -236,9 +239,9 @@ fn attach(hub: &Arc<Hub>) -> LocalClient {
 
 /// The drafts that a client was given.
 fn given(client: &LocalClient) -> Vec<String> {
-    let posts = client.events().into_iter();
-    let drafts = posts.filter_map(|post| match post {
-        Post::Notice(Notice::Unfinished(left)) => Some(left.drafts),
+    let updates = client.events().into_iter();
+    let drafts = updates.filter_map(|update| match update {
+        Update::Notice(Notice::Unfinished(left)) => Some(left.drafts),
         _ => None,
     });
     drafts.flatten().map(|draft| draft.text).collect()
@@ -274,7 +277,7 @@ fn what_an_earlier_process_left_is_for_one_screen_alone() {
         let handle = handle();
         let hub = Hub::new(handle.clone());
         hub.open();
-        handle.mailbox().push(Post::Notice(Notice::Unfinished(left.clone())));
+        handle.mailbox().push(Update::Notice(Notice::Unfinished(left.clone())));
         let first = start(&hub);
         let (second, third) = (attach(&hub), attach(&hub));
         let all = [first.as_ref().map(given).unwrap_or_default(), given(&second), given(&third)];
@@ -284,7 +287,7 @@ fn what_an_earlier_process_left_is_for_one_screen_alone() {
 
 #[test]
 fn what_an_earlier_process_left_stays_on_record_until_its_screen_says_what_it_has() {
-    let left = Post::Notice(Notice::Unfinished(Unfinished { drafts: vec![draft("left")], ..Unfinished::default() }));
+    let left = Update::Notice(Notice::Unfinished(Unfinished { drafts: vec![draft("left")], ..Unfinished::default() }));
     // It comes to a screen that is there, or before the first one.
     for comes_first in [false, true] {
         for is_started_with_screen in [false, true] {
@@ -464,9 +467,9 @@ fn a_client_that_reads_nothing_is_let_go_and_the_run_and_the_others_go_on() {
     };
     for seq in 1..=48 {
         run.handle.mailbox().push(result(seq));
-        reader.wait_for(|post| post["envelope"]["seq"] == seq);
+        reader.wait_for(|update| update["envelope"]["seq"] == seq);
     }
-    assert_eq!(first.events().iter().filter(|post| matches!(post, Post::Envelope(_))).count(), 48);
+    assert_eq!(first.events().iter().filter(|update| matches!(update, Update::Envelope(_))).count(), 48);
     let mut lines = 0;
     while stuck.line().is_some() {
         lines += 1;

@@ -20,11 +20,11 @@ fn the_lines_of_a_conversation_are_these() {
         answer,
         @r#"{"jsonrpc":"2.0","id":2,"result":{"reply":{"injected":{"to":"","text":"text","delivery":"steer","kind":"add","sender":"story 1","outcome":{"Ok":"m1"}}}}}"#
     );
-    let queues = raw.wait_for(|post| post["queues"]["queues"][0][1][0]["id"] == "m1");
+    let queues = raw.wait_for(|update| update["queues"]["queues"][0][1][0]["id"] == "m1");
     assert_eq!(queues["queues"]["queues"][0][1][0]["sender"], "story 1", "{queues}");
     run.handle.mailbox().push(said("", 1, Event::TurnStarted { turn: 1 }));
-    let post = raw.wait_for(|post| post.get("envelope").is_some());
-    assert_eq!(post["envelope"]["event"], json!({"type": "turn_started", "turn": 1}));
+    let update = raw.wait_for(|update| update.get("envelope").is_some());
+    assert_eq!(update["envelope"]["event"], json!({"type": "turn_started", "turn": 1}));
     let no_reply = raw.call(3, "request", &json!({"type": "resume"}));
     assert_eq!(no_reply, json!({"jsonrpc": "2.0", "id": 3, "result": {"reply": null}}));
     let error = raw.call(4, "request", &json!({"type": "no such request"}));

@@ -5,15 +5,15 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use steersman_base::event::Event;
-use steersman_base::protocol::{Notice, Post, Reply};
-use steersman_session::socket::{Caller, Posts, RemoteClient};
+use steersman_base::protocol::{Notice, Reply, Update};
+use steersman_session::socket::{Caller, RemoteClient, Updates};
 use steersman_session::{Client, WakeReason};
 
 use crate::support::listening::{Listening, inject, said};
 
 fn attach(run: &Listening) -> (RemoteClient, Receiver<WakeReason>) {
     let mut caller = Caller::connect(&run.path).unwrap();
-    caller.hello("attach", Posts::Past).unwrap();
+    caller.hello("attach", Updates::Past).unwrap();
     let client = RemoteClient::new(caller).unwrap();
     let (wake, woken) = channel();
     client.on_wake(Arc::new(move |waiting| {
@@ -22,8 +22,8 @@ fn attach(run: &Listening) -> (RemoteClient, Receiver<WakeReason>) {
     (client, woken)
 }
 
-/// Takes posts until one fits; returns all.
-fn until(client: &RemoteClient, woken: &Receiver<WakeReason>, fits: impl Fn(&Post) -> bool) -> Vec<Post> {
+/// Takes updates until one fits; returns all.
+fn until(client: &RemoteClient, woken: &Receiver<WakeReason>, fits: impl Fn(&Update) -> bool) -> Vec<Update> {
     let mut all = Vec::new();
     loop {
         all.extend(client.answers());
@@ -40,13 +40,14 @@ fn a_client_in_another_process_is_told_the_past_the_snapshots_and_what_comes_of_
     let run = Listening::start();
     run.handle.mailbox().push(said("", 1, Event::TurnStarted { turn: 1 }));
     let (client, woken) = attach(&run);
-    let begin = until(&client, &woken, |post| matches!(post, Post::Envelope(_)));
-    assert!(begin.iter().any(|post| matches!(post, Post::Queues { .. })), "{begin:?}");
+    let begin = until(&client, &woken, |update| matches!(update, Update::Envelope(_)));
+    assert!(begin.iter().any(|update| matches!(update, Update::Queues { .. })), "{begin:?}");
     client.send(inject("text"));
-    let answers = until(&client, &woken, |post| matches!(post, Post::Reply(Reply::Injected { outcome: Ok(_), .. })));
-    let shows_it = |post: &Post| matches!(post, Post::Queues { queues, .. } if !queues.is_empty());
+    let answers =
+        until(&client, &woken, |update| matches!(update, Update::Reply(Reply::Injected { outcome: Ok(_), .. })));
+    let shows_it = |update: &Update| matches!(update, Update::Queues { queues, .. } if !queues.is_empty());
     // Behind the reply there is always a snapshot, taken after it.
-    let reply = answers.iter().position(|post| matches!(post, Post::Reply(_))).unwrap();
+    let reply = answers.iter().position(|update| matches!(update, Update::Reply(_))).unwrap();
     if !answers[reply..].iter().any(shows_it) {
         until(&client, &woken, shows_it);
     }
@@ -54,7 +55,7 @@ fn a_client_in_another_process_is_told_the_past_the_snapshots_and_what_comes_of_
     until(
         &client,
         &woken,
-        |post| matches!(post, Post::Envelope(envelope) if matches!(envelope.event, Event::RoundStarted { .. })),
+        |update| matches!(update, Update::Envelope(envelope) if matches!(envelope.event, Event::RoundStarted { .. })),
     );
 }
 
@@ -62,7 +63,7 @@ fn a_client_in_another_process_is_told_the_past_the_snapshots_and_what_comes_of_
 fn a_client_hears_of_the_end_of_the_session() {
     let mut run = Listening::start();
     let (client, woken) = attach(&run);
-    until(&client, &woken, |post| matches!(post, Post::Queues { .. }));
+    until(&client, &woken, |update| matches!(update, Update::Queues { .. }));
     run.server = None;
-    until(&client, &woken, |post| matches!(post, Post::Notice(Notice::Over(_))));
+    until(&client, &woken, |update| matches!(update, Update::Notice(Notice::Over(_))));
 }

@@ -22,9 +22,9 @@ use steersman_base::event::Event;
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::message::Message;
 use steersman_base::steering::TextKind;
-use steersman_core::frame::{read, read_kept};
+use steersman_core::wrapper::{read, read_kept};
 use steersman_session::export::{Item, SessionParts};
-use steersman_session::host::{Closing, Numbers};
+use steersman_session::host::{ClosingEvent, Numbers};
 use steersman_session::journal::{Reading, Record, restore};
 
 use crate::support::doubles::fault;
@@ -118,7 +118,7 @@ async fn resume(world: &std::sync::Arc<World>, agent: Agent, continued: &mut Con
     world.set_records(recorded);
     let numbers = Numbers { agents: resumed.numbers.agents.clone(), ..Numbers::default() };
     let mut agent = build(world, numbers).await;
-    for Closing { agent: of, parent, event } in resumed.closing {
+    for ClosingEvent { agent: of, parent, event } in resumed.closing {
         tally.interrupted += u32::from(matches!(event, Event::AgentFinished { .. }));
         agent.listeners().emit_as(of, parent, event);
     }

@@ -12,10 +12,10 @@ use steersman_base::id::{AgentId, MessageId};
 use steersman_base::message::{Arguments, Message, ToolCall};
 use steersman_base::plan::StepState;
 use steersman_base::steering::{Framing, Rule, TextKind};
-use steersman_core::frame::read;
 use steersman_core::listener::Listener;
 use steersman_core::provider::{ChatProvider, ChatRequest, Finish, FixedProvider, ProviderError, Reply, Sink};
 use steersman_core::tool::{FnTool, OnCancel, Parameters, Tool, ToolError};
+use steersman_core::wrapper::read;
 use steersman_session::host::Numbers;
 use steersman_tools::PlanTool;
 
@@ -176,7 +176,7 @@ pub async fn build(world: &Arc<World>, numbers: Numbers) -> Agent {
             c.add_tool(work(world))?;
             c.add_tool(Arc::new(PlanTool::new(Arc::clone(handle.plans()))))?;
             let agents = SubAgents::new((1..=CHILDREN).map(helper))?;
-            let agents = agents.crew(Arc::clone(handle.crew())).numbers(numbers.agents);
+            let agents = agents.agent_controls(Arc::clone(handle.agent_controls())).numbers(numbers.agents);
             c.add_extension(Arc::new(agents.continuations(Arc::clone(handle.continuations()))))
         })
         .await

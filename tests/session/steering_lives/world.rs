@@ -9,7 +9,7 @@ use steersman_base::id::{AgentId, MessageId};
 use steersman_base::message::Message;
 use steersman_base::plan::{PlanEdit, StepState};
 use steersman_base::steering::{Recurrence, RuleChange, RuleScope, TextKind, Trigger};
-use steersman_core::control::{Cancellable, Controls, Crew, Interloper, PauseGate};
+use steersman_core::control::{AgentControls, Cancellable, Controls, Interloper, PauseGate};
 use steersman_core::listener::{HistoryChange, Listener};
 use steersman_session::host::Handle;
 use steersman_session::journal::Record;
@@ -192,7 +192,8 @@ impl World {
     /// Sends a text: to the main agent, to its sub-agents, to all, or to one that has ended.
     pub fn send(&self) {
         let handle = self.handle();
-        let running: Vec<AgentId> = handle.crew().ids().into_iter().filter(|agent| !agent.is_main()).collect();
+        let running: Vec<AgentId> =
+            handle.agent_controls().ids().into_iter().filter(|agent| !agent.is_main()).collect();
         let kind = TextKind::ALL[usize::try_from(self.roll(4)).unwrap()];
         let to = match self.roll(8) {
             // As the front ends do: a rule for all is one for the whole tree.
@@ -287,7 +288,7 @@ impl World {
             }
             9 | 10 => self.edit_plan(&handle),
             11 if self.roll(3) == 0 => {
-                if let Some(agent) = self.one_of(&handle.crew().ids()) {
+                if let Some(agent) = self.one_of(&handle.agent_controls().ids()) {
                     handle.cancel_agent(&agent);
                 }
             }
@@ -297,7 +298,7 @@ impl World {
 
     /// Changes the plan of an agent that runs.
     fn edit_plan(&self, handle: &Handle) {
-        let Some(agent) = self.one_of(&handle.crew().ids()) else { return };
+        let Some(agent) = self.one_of(&handle.agent_controls().ids()) else { return };
         let steps: Vec<_> = handle.plans().of(&agent).steps.iter().map(|step| step.id.clone()).collect();
         let number = self.roll(1_000);
         let edit = match (self.one_of(&steps), self.roll(3)) {
@@ -313,5 +314,5 @@ impl World {
 fn process(queue: &Arc<Interloper>, cancellable: &Cancellable) -> Handle {
     let main =
         Controls { interloper: Arc::clone(queue), cancellable: cancellable.clone(), gate: Arc::new(PauseGate::new()) };
-    Handle::new(Arc::new(Crew::new(main)), Arc::default())
+    Handle::new(Arc::new(AgentControls::new(main)), Arc::default())
 }

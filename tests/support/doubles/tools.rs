@@ -132,7 +132,7 @@ pub fn gated(name: &str, gate: &Gate) -> Arc<dyn Tool> {
 
 /// As [`gated`], and neighbours may run beside it.
 pub fn gated_beside(name: &str, gate: &Gate) -> Arc<dyn Tool> {
-    Arc::new(gated_fn(name, gate).concurrency(Concurrency::Beside))
+    Arc::new(gated_fn(name, gate).concurrency(Concurrency::Parallel))
 }
 
 /// As [`gated`], and it finishes its work whatever the cancel flag says.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
-use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Operation, Policy};
 use steersman_core::tool::{Tool, ToolContext};
 use steersman_tools::FetchTool;
 use steersman_tools::web::{Client, RequestLimits, Resolve, WebOptions};
@@ -349,8 +349,8 @@ async fn http_is_asked_behind_https_that_nobody_answers_and_approved_by_itself()
     let answering = async {
         loop {
             if let Some(open) = desk.open().pop() {
-                if let ApprovalSubject::Act { act: Act::Fetch(act) } = &open.subject {
-                    shown.lock().unwrap().push(act.url.clone());
+                if let ApprovalSubject::Operation { operation: Operation::Fetch(operation) } = &open.subject {
+                    shown.lock().unwrap().push(operation.url.clone());
                 }
                 desk.answer(open.id, Answer::Once);
             }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use steersman_base::details::{CommandEnd, Details};
 use steersman_base::message::Arguments;
 use steersman_base::protected::ProtectedPlaces;
-use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Operation, Policy};
 use steersman_core::tool::{Tool, ToolContext, ToolDirectory, ToolError, ToolReport};
 use steersman_tools::web::{Client, Resolve, WebOptions};
 use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
@@ -152,10 +152,12 @@ async fn the_user_sees_the_address_and_the_directory_and_nothing_is_asked_before
             tokio::task::yield_now().await;
         }
         let request = desk.open().remove(0);
-        let ApprovalSubject::Act { act: Act::Clone(act) } = &request.subject else { panic!("{request:?}") };
-        assert_eq!(act.url, forge.url("repo.git"));
-        assert_eq!(act.into, bench.work().join("deep/copy"));
-        assert!(forge.heads().is_empty() && !act.into.exists());
+        let ApprovalSubject::Operation { operation: Operation::Clone(operation) } = &request.subject else {
+            panic!("{request:?}")
+        };
+        assert_eq!(operation.url, forge.url("repo.git"));
+        assert_eq!(operation.into, bench.work().join("deep/copy"));
+        assert!(forge.heads().is_empty() && !operation.into.exists());
         assert!(desk.answer(request.id, Answer::No(Some("not that one".to_owned()))));
     };
     let (result, ()) = tokio::join!(cloning, answering);

@@ -14,7 +14,7 @@ use steersman_base::event::{Event, JobEnd, JobEnding};
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::limits;
 use steersman_base::message::Arguments;
-use steersman_core::approval::{Act, Answer, Answerer, ApprovalSubject, Approvals, Mode, Policy};
+use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Operation, Policy};
 use steersman_core::provider::Played;
 use steersman_core::tool::{BackgroundJobs as _, Outputs, Tool, ToolContext, ToolError, Traits};
 use steersman_tools::workspace::{Confinement, Workspace};
@@ -207,15 +207,18 @@ async fn a_background_command_and_what_is_written_to_it_are_asked_about_as_a_com
         wait_until("a question", PATIENCE, || !approvals.open().is_empty()).await;
         let open = approvals.open().remove(0);
         assert!(approvals.answer(open.id, answer));
-        let ApprovalSubject::Act { act } = open.subject else { panic!("{:?}", open.subject) };
-        (act, open.session)
+        let ApprovalSubject::Operation { operation } = open.subject else { panic!("{:?}", open.subject) };
+        (operation, open.session)
     };
-    let (said, (act, _)) = tokio::join!(site.start("sh"), asked(Answer::Once));
-    assert!(said.starts_with("[j1 runs") && act.title() == "Run this command in the background?", "{said}");
+    let (said, (operation, _)) = tokio::join!(site.start("sh"), asked(Answer::Once));
+    assert!(said.starts_with("[j1 runs") && operation.title() == "Run this command in the background?", "{said}");
     let input = json!({"job": "j1", "text": "touch made\n"});
-    let (said, (act, session)) = tokio::join!(site.call("job_input", input.clone()), asked(Answer::No(None)));
+    let (said, (operation, session)) = tokio::join!(site.call("job_input", input.clone()), asked(Answer::No(None)));
     assert_eq!(said, Err(ToolError::failed("the user declined this")));
-    assert!(matches!(&act, Act::Input(act) if act.text == "touch made\n" && act.command == "sh"), "{act:?}");
+    assert!(
+        matches!(&operation, Operation::Input(operation) if operation.text == "touch made\n" && operation.command == "sh"),
+        "{operation:?}"
+    );
     assert_eq!(session, None, "each input is another one");
     let (said, _) = tokio::join!(site.ok("job_input", input), asked(Answer::Once));
     assert_eq!(said, "[11 bytes written to j1]\n");

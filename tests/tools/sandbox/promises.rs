@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
 use steersman_core::approval::{
-    Act, Answerer, Circumstances, CommandAct, Mode, Network, Policy, Sandboxed, Taint, Verdict,
+    Answerer, Circumstances, CommandOperation, Mode, Network, Operation, Policy, Sandboxed, Taint, Verdict,
 };
 use steersman_tools::workspace::Sandbox;
 use steersman_tools::workspace::sandbox::Surroundings;
@@ -82,13 +82,15 @@ pub fn decided(command: &str, outside: bool, sandboxed: Sandboxed, names_are_ope
         root: Some(PathBuf::from("/work")),
         ..Policy::default()
     };
-    let act = CommandAct {
+    let operation = CommandOperation {
         command: command.to_owned(),
         cwd: "/work".into(),
         timeout: std::time::Duration::from_mins(1),
         outside,
     };
-    match policy.decide(&Act::Command(act), &Circumstances { mode: Mode::Auto, grants: &[], taint: Taint::NONE }) {
+    match policy
+        .decide(&Operation::Command(operation), &Circumstances { mode: Mode::Auto, grants: &[], taint: Taint::NONE })
+    {
         Verdict::Allow => "unasked",
         Verdict::Ask { .. } => "asked",
         Verdict::Deny(_) => "denied",

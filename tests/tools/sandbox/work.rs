@@ -1,4 +1,4 @@
-//! Ordinary work in each kind of sandbox: it comes to the same as outside of it, or it is one of the acts that are asked about
+//! Ordinary work in each kind of sandbox: it comes to the same as outside of it, or it is one of the operations that are asked about
 //! and run outside after a yes.
 
 use std::fs;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use steersman_core::approval::{CommandAct, FetchAct, WriteAct};
+use steersman_core::approval::{CommandOperation, FetchOperation, WriteOperation};
 
 use super::{Call, QUIET, arm, command, stage, write};
 
@@ -34,7 +34,7 @@ fn what_would_hide_is_marked() {
 #[test]
 fn what_is_unusual_about_a_command_or_a_file_is_told() {
     let mut stage = stage(100, 30);
-    let slow = CommandAct { timeout: Duration::from_mins(10), ..command("make all") };
+    let slow = CommandOperation { timeout: Duration::from_mins(10), ..command("make all") };
     let _slow = Call::asks(&mut stage, "", slow);
     assert!(stage.screen().contains("at most: 10:00"), "{}", stage.screen());
     for (text, size) in
@@ -45,7 +45,7 @@ fn what_is_unusual_about_a_command_or_a_file_is_told() {
         assert!(stage.screen().contains(size), "{size}\n{}", stage.screen());
     }
     let mut stage = self::stage(100, 30);
-    let large = WriteAct { after: vec![b'x'; 100_000].into(), ..write("@@ -1 +1 @@\n-old\n+new!\n") };
+    let large = WriteOperation { after: vec![b'x'; 100_000].into(), ..write("@@ -1 +1 @@\n-old\n+new!\n") };
     let _large = Call::asks(&mut stage, "", large);
     assert!(stage.screen().contains("size: 4 → 100000 bytes"), "{}", stage.screen());
 }
@@ -78,7 +78,7 @@ fn a_screen_without_room_takes_no_answer_and_says_so() {
     stage.screen();
     stage.wait(QUIET).keys("<a-y>");
     assert!(call.poll().is_none());
-    let url = FetchAct { tool: "fetch".into(), url: "http://example.com/".to_owned() };
+    let url = FetchOperation { tool: "fetch".into(), url: "http://example.com/".to_owned() };
     let mut other = Call::asks(&mut stage, "", url);
     stage.resize(80, 24);
     arm(&mut stage);

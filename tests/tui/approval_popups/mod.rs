@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use steersman_base::text::QuestionText;
 use steersman_core::approval::{
-    Answerer, ApprovalRecord, Approved, Asker, CommandAct, KeptRule, Mode, PlainAnswer, Policy, Proposal, Refusal,
-    RuleStore, Rules, UseAct, WriteAct,
+    Answerer, ApprovalRecord, Approved, Asker, CommandOperation, KeptRule, Mode, PlainAnswer, Policy, Proposal,
+    Refusal, RuleStore, Rules, UseOperation, WriteOperation,
 };
 
 use crate::support::stage::Stage;
@@ -28,10 +28,10 @@ struct Call<A>(Asking<A>);
 
 impl<A: Proposal + std::fmt::Debug + 'static> Call<A> {
     /// Asks for leave on the stage's desk, as a call of this agent.
-    fn asks(stage: &mut Stage, agent: &str, act: A) -> Self {
+    fn asks(stage: &mut Stage, agent: &str, operation: A) -> Self {
         let desk = Arc::clone(stage.handle.approvals());
         let asker = Asker { agent: agent.into(), call: "c1".into() };
-        let mut call = Self(Box::pin(async move { desk.decide(&asker, act, &|_: ApprovalRecord| {}).await }));
+        let mut call = Self(Box::pin(async move { desk.decide(&asker, operation, &|_: ApprovalRecord| {}).await }));
         assert!(call.poll().is_none(), "it waits");
         stage.refresh();
         call
@@ -61,8 +61,8 @@ fn stage(width: u16, height: u16) -> Stage {
     stage
 }
 
-fn command(command: &str) -> CommandAct {
-    CommandAct {
+fn command(command: &str) -> CommandOperation {
+    CommandOperation {
         command: command.to_owned(),
         cwd: PathBuf::from("/work/repo"),
         timeout: Duration::from_mins(2),
@@ -70,8 +70,8 @@ fn command(command: &str) -> CommandAct {
     }
 }
 
-fn write(diff: &str) -> WriteAct {
-    WriteAct {
+fn write(diff: &str) -> WriteOperation {
+    WriteOperation {
         tool: "edit".into(),
         path: PathBuf::from("/work/repo/src/a.rs"),
         shown: "src/a.rs".to_owned(),
@@ -96,14 +96,14 @@ fn a_path_that_a_rule_asks_about_is_shown_with_the_tool_and_the_rule() {
         let policy = Policy { answerer: Answerer::User, rules, root, ..Policy::default() };
         stage.handle.approvals().configure(policy, Mode::Auto);
         let path = PathBuf::from("/work/repo/secrets/key.txt");
-        let act = UseAct { tool: "read".into(), path: Some(path), shown: "secrets/key.txt".to_owned() };
-        let mut call = Call::asks(&mut stage, "", act.clone());
+        let operation = UseOperation { tool: "read".into(), path: Some(path), shown: "secrets/key.txt".to_owned() };
+        let mut call = Call::asks(&mut stage, "", operation.clone());
         arm(&mut stage);
         insta::assert_snapshot!(format!("reading_{width}x{height}"), stage.picture());
         stage.keys("<c-end>");
         arm(&mut stage);
         stage.keys("<a-y>");
-        assert_eq!(call.ran(), act);
+        assert_eq!(call.ran(), operation);
     }
 }
 

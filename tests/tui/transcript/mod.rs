@@ -1,6 +1,6 @@
 //! The transcript of one agent: how it is drawn, how cells are opened and selected, and that hostile text harms nothing.
 
-mod fold;
+mod reduce;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,7 +14,7 @@ use steersman_tui::highlight::Colours;
 use steersman_tui::pictures::Placements;
 use steersman_tui::theme::Theme;
 use steersman_tui::transcript::cell::{Body, Cell, CellId, Fold};
-use steersman_tui::transcript::fold::Transcript;
+use steersman_tui::transcript::reduce::Transcript;
 use steersman_tui::transcript::scroll::{Scroll, ScrollRequest};
 use steersman_tui::transcript::view::annotations::Annotations;
 use steersman_tui::transcript::view::cache::TranscriptCache;

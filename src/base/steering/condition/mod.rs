@@ -3,7 +3,7 @@
 //! Pure. A condition is written as its words everywhere, on the wire too, and reading them back gives the same one. What
 //! happens in a run is told as [`Happening`]s; whoever keeps the text decides by [`Condition::is_met_by`].
 
-mod words;
+mod parse;
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::id::AgentId;
 use crate::message::Arguments;
 use crate::price::Money;
 
-pub use words::{CONDITION_FORMS, ConditionError, ConditionForm, conditional};
+pub use parse::{CONDITION_FORMS, ConditionError, ConditionForm, conditional};
 
 /// What a text waits for, and how often it is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

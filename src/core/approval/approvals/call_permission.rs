@@ -58,19 +58,21 @@ impl Approvals {
 }
 
 impl Approvals {
-    /// Ends an open question with a yes of a hook, where a rule of the user could have let the act run.
+    /// Ends an open question with a yes of a hook, where a rule of the user could have let the operation run.
     pub fn allow_asked(&self, id: ApprovalId) {
         let mut inner = lock(&self.inner);
         let is_allowed = |waiting: &OpenQuestion| {
-            let (Some(asker), ApprovalSubject::Act { act }) = (&waiting.request.asker, &waiting.request.subject) else {
+            let (Some(asker), ApprovalSubject::Operation { operation }) =
+                (&waiting.request.asker, &waiting.request.subject)
+            else {
                 return false;
             };
             let by_hook = Circumstances { grants: &[Grant::Call], ..inner.standing(asker) };
             waiting.request.id == id
                 && waiting.grant.is_some()
                 && waiting.study.as_ref().is_some_and(|study| {
-                    inner.policy.is_granted(act, study, &by_hook)
-                        && inner.policy.forbids(act, study, inner.mode).is_none()
+                    inner.policy.is_granted(operation, study, &by_hook)
+                        && inner.policy.forbids(operation, study, inner.mode).is_none()
                 })
         };
         if let Some(at) = inner.open.iter().position(is_allowed) {
@@ -83,7 +85,7 @@ impl Approvals {
 }
 
 impl CallPermissions {
-    /// Returns the grants under which an act of a call is decided about.
+    /// Returns the grants under which an operation of a call is decided about.
     pub(super) fn grants<'a>(&self, asker: &Asker, grants: &'a [Grant]) -> Cow<'a, [Grant]> {
         match self.of(asker) {
             Some(CallPermission::Allow | CallPermission::Changed(_)) => Cow::Owned([grants, &[Grant::Call]].concat()),

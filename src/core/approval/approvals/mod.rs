@@ -1,6 +1,6 @@
 //! Where tools wait for an answer: one desk for the whole tree, shared by the agents and whoever answers.
 //!
-//! A short mutex, never held across an await; what is found out about an act is found out before, once. A question goes
+//! A short mutex, never held across an await; what is found out about an operation is found out before, once. A question goes
 //! away when its call does; an answer to a question that is gone does nothing and says so. Only the user answers: a
 //! change of the mode or of the rules never does, but a yes that they forbid by then is not taken.
 
@@ -20,9 +20,9 @@ pub use self::call_permission::{CallPermission, CallPermit};
 use self::questions::fitting;
 use crate::approval::policy::Study;
 use crate::approval::{
-    Act, Answer, Answerer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Asker, Circumstances, Grant,
-    HiddenFiles, KeptRule, Mode, ModeRefused, NOBODY, OfferedRule, Policy, Refusal, RuleReach, RuleStore, Sandboxed,
-    Taint, Unanswered, Verdict,
+    Answer, Answerer, ApprovalId, ApprovalRecord, ApprovalRequest, ApprovalSubject, Asker, Circumstances, Grant,
+    HiddenFiles, KeptRule, Mode, ModeRefused, NOBODY, OfferedRule, Operation, Policy, Refusal, RuleReach, RuleStore,
+    Sandboxed, Taint, Unanswered, Verdict,
 };
 use steersman_base::id::AgentId;
 use steersman_base::limits;
@@ -30,16 +30,16 @@ use steersman_base::sync::lock;
 use steersman_base::text::is_blank;
 
 /// A kind of act.
-pub trait Proposal: Clone + Into<Act> {}
+pub trait Proposal: Clone + Into<Operation> {}
 
-impl<A: Clone + Into<Act>> Proposal for A {}
+impl<A: Clone + Into<Operation>> Proposal for A {}
 
-/// An act that may be carried out: the very value that was decided about. Only [`Approvals`] makes one.
+/// An operation that may be carried out: the very value that was decided about. Only [`Approvals`] makes one.
 #[derive(Debug)]
 pub struct Approved<A>(A);
 
 impl<A> Approved<A> {
-    /// Gives the act for its carrying out, once.
+    /// Gives the operation for its carrying out, once.
     pub fn take(self) -> A {
         self.0
     }
@@ -48,7 +48,7 @@ impl<A> Approved<A> {
 /// Hears of each change. It must not block.
 pub type Watcher = Arc<dyn Fn() + Send + Sync>;
 
-/// Decides, or lets the user decide, about every act of the tree.
+/// Decides, or lets the user decide, about every operation of the tree.
 ///
 /// Example: "An approval" in the documentation of `steersman::prelude`.
 #[derive(Default)]
@@ -82,7 +82,7 @@ enum Reply {
     Denied(String),
 }
 
-/// An open question, with what is known about its act.
+/// An open question, with what is known about its operation.
 struct OpenQuestion {
     request: ApprovalRequest,
     grant: Option<Grant>,
@@ -185,7 +185,7 @@ impl Approvals {
         lock(&self.inner).watchers.push(watcher);
     }
 
-    /// Decides about an act, waiting for the user where the policy says so; `tell` hears of the question for the record.
+    /// Decides about an operation, waiting for the user where the policy says so; `tell` hears of the question for the record.
     /// Dropping the future takes the question away.
     ///
     /// # Errors
@@ -193,10 +193,10 @@ impl Approvals {
     pub async fn decide<A: Proposal>(
         &self,
         asker: &Asker,
-        act: A,
+        operation: A,
         report: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> Result<Approved<A>, Refusal> {
-        let Some(question) = self.ask(asker, act.clone().into()).await? else { return Ok(Approved(act)) };
+        let Some(question) = self.ask(asker, operation.clone().into()).await? else { return Ok(Approved(operation)) };
         let rule = question.rule.clone();
         match self.reply(question, report).await {
             Some(Reply::Answer(answer)) => {
@@ -206,10 +206,10 @@ impl Approvals {
                     report(ApprovalRecord::Kept(rule, outcome));
                 }
                 match answer {
-                    Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere => Ok(Approved(act)),
+                    Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere => Ok(Approved(operation)),
                     // A yes to what the call has by now.
                     Answer::Filled(arguments) if lock(&self.inner).permissions.has(asker, &arguments) => {
-                        Ok(Approved(act))
+                        Ok(Approved(operation))
                     }
                     Answer::Filled(_) => Err(Refusal::declined("the answer changed the arguments of the call")),
                     Answer::No(None) => Err(Refusal::declined("the user declined this")),
@@ -218,22 +218,22 @@ impl Approvals {
                     }
                 }
             }
-            Some(Reply::Allowed) => Ok(Approved(act)),
+            Some(Reply::Allowed) => Ok(Approved(operation)),
             Some(Reply::Denied(why)) => Err(Refusal::refused(why)),
             None => Err(Refusal::refused("nobody answered")),
         }
     }
 
-    /// Returns whether an act runs now without a question. What is found out about a long command takes too long for this:
+    /// Returns whether an operation runs now without a question. What is found out about a long command takes too long for this:
     /// it counts as asked about.
-    pub fn runs_unasked(&self, asker: &Asker, act: &Act) -> bool {
-        if matches!(act, Act::Command(act) if act.command.len() > limits::RULED_COMMAND_BYTES) {
+    pub fn runs_unasked(&self, asker: &Asker, operation: &Operation) -> bool {
+        if matches!(operation, Operation::Command(operation) if operation.command.len() > limits::RULED_COMMAND_BYTES) {
             return false;
         }
         let policy = Arc::clone(&lock(&self.inner).policy);
-        let study = policy.study(act);
+        let study = policy.study(operation);
         let inner = lock(&self.inner);
-        Arc::ptr_eq(&policy, &inner.policy) && inner.judge(asker, act, &study) == Verdict::Allow
+        Arc::ptr_eq(&policy, &inner.policy) && inner.judge(asker, operation, &study) == Verdict::Allow
     }
 
     /// Says that from here on nobody is there to answer, also when the policy comes later; a standing yes stays. Open
@@ -348,20 +348,20 @@ impl Approvals {
     }
 
     /// Opens a question where one is needed.
-    async fn ask(&self, asker: &Asker, act: Act) -> Result<Option<Question>, Refusal> {
+    async fn ask(&self, asker: &Asker, operation: Operation) -> Result<Option<Question>, Refusal> {
         loop {
             let policy = Arc::clone(&lock(&self.inner).policy);
-            let study = studied(&policy, &act).await?;
+            let study = studied(&policy, &operation).await?;
             let mut inner = lock(&self.inner);
             // What was found out holds for this policy only.
             if !Arc::ptr_eq(&policy, &inner.policy) {
                 continue;
             }
-            return match inner.judge(asker, &act, &study) {
+            return match inner.judge(asker, &operation, &study) {
                 Verdict::Allow => Ok(None),
                 Verdict::Deny(why) => Err(Refusal::refused(why)),
                 Verdict::Ask { why, grant } => {
-                    let subject = ApprovalSubject::Act { act };
+                    let subject = ApprovalSubject::Operation { operation };
                     Ok(Some(inner.open(Some(asker.clone()), subject, why, grant, Some(study))))
                 }
             };
@@ -413,13 +413,13 @@ impl Inner {
         Circumstances { mode: self.mode, grants: &self.grants, taint: self.taint(&asker.agent) }
     }
 
-    fn judge(&self, asker: &Asker, act: &Act, study: &Study) -> Verdict {
+    fn judge(&self, asker: &Asker, operation: &Operation, study: &Study) -> Verdict {
         let grants = self.permissions.grants(asker, &self.grants);
         let standing = Circumstances { grants: &grants, ..self.standing(asker) };
         let verdict = if asker.agent.is_main() {
-            self.policy.judge_main(act, study, &standing)
+            self.policy.judge_main(operation, study, &standing)
         } else {
-            self.policy.judge(act, study, &standing)
+            self.policy.judge(operation, study, &standing)
         };
         self.permissions.narrowed(asker, verdict, &self.policy)
     }
@@ -433,11 +433,12 @@ impl Inner {
         study: Option<Arc<Study>>,
     ) -> Question {
         self.asked += 1;
-        let rule = if let (Some(_), ApprovalSubject::Act { act }, Some(grant)) = (&self.store, &subject, &grant) {
-            KeptRule::offered(act, grant, self.policy.root.as_deref())
-        } else {
-            None
-        };
+        let rule =
+            if let (Some(_), ApprovalSubject::Operation { operation }, Some(grant)) = (&self.store, &subject, &grant) {
+                KeptRule::offered(operation, grant, self.policy.root.as_deref())
+            } else {
+                None
+            };
         let session = if matches!(subject, ApprovalSubject::Plan { .. }) {
             Some("edits of files in the workspace".to_owned())
         } else {
@@ -453,10 +454,10 @@ impl Inner {
 
     /// Returns why no yes lets what is asked about run.
     fn forbids(&self, waiting: &OpenQuestion) -> Option<String> {
-        let (ApprovalSubject::Act { act }, Some(study)) = (&waiting.request.subject, &waiting.study) else {
+        let (ApprovalSubject::Operation { operation }, Some(study)) = (&waiting.request.subject, &waiting.study) else {
             return None;
         };
-        self.policy.forbids(act, study, self.mode)
+        self.policy.forbids(operation, study, self.mode)
     }
 
     /// Ends the questions that nobody is left to answer.
@@ -476,13 +477,13 @@ impl Inner {
         for waiting in mem::take(&mut self.open) {
             let is_granted = match (&waiting.request, &waiting.grant, &waiting.study) {
                 (
-                    ApprovalRequest { asker: Some(asker), subject: ApprovalSubject::Act { act }, .. },
+                    ApprovalRequest { asker: Some(asker), subject: ApprovalSubject::Operation { operation }, .. },
                     Some(_),
                     Some(study),
                 ) => {
                     // The mode may allow it meanwhile, which answers nothing.
-                    self.policy.is_granted(act, study, &self.standing(asker))
-                        && self.judge(asker, act, study) == Verdict::Allow
+                    self.policy.is_granted(operation, study, &self.standing(asker))
+                        && self.judge(asker, operation, study) == Verdict::Allow
                 }
                 _ => false,
             };
@@ -495,14 +496,15 @@ impl Inner {
     }
 }
 
-/// Finds out about an act, off the async threads where that can take a moment.
-async fn studied(policy: &Arc<Policy>, act: &Act) -> Result<Arc<Study>, Refusal> {
-    let is_long = matches!(act, Act::Command(act) if act.command.len() > limits::RULED_COMMAND_BYTES);
+/// Finds out about an operation, off the async threads where that can take a moment.
+async fn studied(policy: &Arc<Policy>, operation: &Operation) -> Result<Arc<Study>, Refusal> {
+    let is_long =
+        matches!(operation, Operation::Command(operation) if operation.command.len() > limits::RULED_COMMAND_BYTES);
     if !is_long {
-        return Ok(Arc::new(policy.study(act)));
+        return Ok(Arc::new(policy.study(operation)));
     }
-    let (policy, act) = (Arc::clone(policy), act.clone());
-    aside(move || policy.study(&act))
+    let (policy, operation) = (Arc::clone(policy), operation.clone());
+    aside(move || policy.study(&operation))
         .await
         .map(Arc::new)
         .map_err(|error| Refusal::refused(format!("nothing could be found out about this: {error}")))
@@ -550,19 +552,19 @@ impl Drop for Open<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::approval::CommandAct;
+    use crate::approval::CommandOperation;
 
     #[tokio::test]
     async fn a_yes_for_the_session_to_a_call_that_has_just_gone_allows_nothing_later() {
         let approvals = Approvals::new(Policy { answerer: Answerer::User, ..Policy::default() }, Mode::Ask);
         let asker = Asker { agent: AgentId::main(), call: "c1".into() };
-        let act = CommandAct {
+        let operation = CommandOperation {
             command: "cargo test".to_owned(),
             cwd: "/work".into(),
             timeout: std::time::Duration::ZERO,
             outside: false,
         };
-        let Ok(Some(question)) = approvals.ask(&asker, act.into()).await else { panic!("it is asked about") };
+        let Ok(Some(question)) = approvals.ask(&asker, operation.into()).await else { panic!("it is asked about") };
         assert!(question.request.session.is_some(), "the session can be offered");
         // The call goes; the question is not taken away yet.
         drop(question.reply);

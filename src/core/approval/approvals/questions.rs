@@ -1,4 +1,4 @@
-//! Questions that belong to no act: of the program itself, plans, and forms of servers.
+//! Questions that belong to no operation: of the program itself, plans, and forms of servers.
 //!
 //! Only the user answers them: no rule, no mode and no standing yes does.
 
@@ -84,7 +84,7 @@ impl Approvals {
         }
     }
 
-    /// Asks something that belongs to no act; `None` when nobody is there, or not any more.
+    /// Asks something that belongs to no operation; `None` when nobody is there, or not any more.
     async fn ask_for(
         &self,
         asker: Option<Asker>,
@@ -105,7 +105,7 @@ impl Approvals {
     }
 }
 
-/// Returns the answer as its question takes it: a plain yes to a form sends what it holds at first. Values for an act are
+/// Returns the answer as its question takes it: a plain yes to a form sends what it holds at first. Values for an operation are
 /// other arguments for its call, which its agent checks.
 pub(super) fn fitting(subject: &ApprovalSubject, answer: Answer) -> Result<Answer, Unanswered> {
     match (subject, answer) {

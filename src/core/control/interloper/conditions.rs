@@ -1,6 +1,6 @@
 //! The texts that wait for a condition: what the queue is told of the run, and what it gives out because of that.
 //!
-//! Whoever runs the agent tells; each step is one under the lock, as the user's own acts are.
+//! Whoever runs the agent tells; each step is one under the lock, as the user's own operations are.
 
 use std::time::Duration;
 

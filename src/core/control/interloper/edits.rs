@@ -1,4 +1,4 @@
-//! What the user does to entries that wait: each act is one step under the lock, so it comes wholly before a drain or
+//! What the user does to entries that wait: each operation is one step under the lock, so it comes wholly before a drain or
 //! wholly after it, and its answer says which (D4).
 
 use std::sync::atomic::Ordering;

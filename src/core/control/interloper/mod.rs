@@ -306,8 +306,8 @@ impl Interloper {
     }
 
     /// As [`Interloper::stop`], with everything else that is pending too; and what is sent from here on starts no turn before
-    /// [`Interloper::unbar`] was called as often: for whoever changes the conversation itself.
-    pub fn bar(&self, cancellable: &Cancellable) -> Vec<Pending> {
+    /// [`Interloper::unblock`] was called as often: for whoever changes the conversation itself.
+    pub fn block(&self, cancellable: &Cancellable) -> Vec<Pending> {
         self.lock().bars += 1;
         let mut taken = self.stop(cancellable);
         // What waits was about the conversation that ends here.
@@ -319,8 +319,8 @@ impl Interloper {
         taken
     }
 
-    /// Ends one [`Interloper::bar`].
-    pub fn unbar(&self) {
+    /// Ends one [`Interloper::block`].
+    pub fn unblock(&self) {
         {
             let mut queue = self.lock();
             queue.bars = queue.bars.saturating_sub(1);

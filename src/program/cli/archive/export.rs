@@ -113,8 +113,8 @@ fn document(reading: Reading, format: Format, size: Size) -> Result<String, Stri
         Format::Cast => {
             let replayed = replayed(reading.header(), size);
             let title = reading.header().map(|header| header.session.to_string()).unwrap_or_default();
-            let posts = moments(reading.records).map(|moment| (moment.at, moment.post)).collect();
-            cast(replayed, &title, posts).map_err(|error| error.to_string())?
+            let updates = moments(reading.records).map(|moment| (moment.at, moment.update)).collect();
+            cast(replayed, &title, updates).map_err(|error| error.to_string())?
         }
     })
 }
@@ -123,7 +123,7 @@ fn document(reading: Reading, format: Format, size: Size) -> Result<String, Stri
 fn screen(reading: Reading, size: Size) -> ReplayScreen {
     let mut screen = ReplayScreen::new(replayed(reading.header(), size));
     for moment in moments(reading.records) {
-        screen.take(moment.at, moment.post);
+        screen.take(moment.at, moment.update);
     }
     screen
 }

@@ -65,7 +65,7 @@ pub(super) fn replayed(header: Option<&Header>, size: Size) -> Replayed {
         size,
         zone: TimeZone::system(),
         started: header.map(|header| header.started).unwrap_or_default(),
-        facts: header.map(facts_of).unwrap_or_default(),
+        details: header.map(facts_of).unwrap_or_default(),
     }
 }
 

@@ -76,7 +76,7 @@ impl ExecRun<'_> {
         }
         self.unanswered += 1;
         self.client.send(Request::Stop);
-        self.take_posts();
+        self.take_updates();
         self.keep_unfilled();
         for (_, message) in mem::take(&mut self.waiting) {
             self.keep(message);
@@ -178,7 +178,7 @@ mod tests {
     use crate::program::cli::questions::Questions;
     use steersman_base::event::{Envelope, Event, Outcome};
     use steersman_base::id::AgentId;
-    use steersman_base::protocol::Post;
+    use steersman_base::protocol::Update;
     use steersman_session::stream::RunRecord;
     use steersman_session::{Client, Wake};
 
@@ -186,7 +186,7 @@ mod tests {
     #[derive(Default)]
     struct Quick {
         stops: Mutex<u32>,
-        posts: Mutex<Vec<Post>>,
+        updates: Mutex<Vec<Update>>,
     }
 
     impl Client for Quick {
@@ -197,16 +197,16 @@ mod tests {
                 let event = Event::TurnEnded { turn: 1, outcome: Outcome::Cancelled, message: None };
                 let main = AgentId::main();
                 let ended = Envelope { seq: 1, at: clock::now(), agent: main, parent: None, event };
-                self.posts.lock().unwrap().push(Post::Envelope(ended));
+                self.updates.lock().unwrap().push(Update::Envelope(ended));
             }
         }
 
-        fn answers(&self) -> Vec<Post> {
+        fn answers(&self) -> Vec<Update> {
             Vec::new()
         }
 
-        fn events(&self) -> Vec<Post> {
-            mem::take(&mut *self.posts.lock().unwrap())
+        fn events(&self) -> Vec<Update> {
+            mem::take(&mut *self.updates.lock().unwrap())
         }
 
         fn on_wake(&self, _: Wake) {}

@@ -9,7 +9,7 @@ use super::steering::ExecRun;
 use crate::program::cli::steer_stdin::{Line, ReadLine};
 use steersman_base::event::UserText;
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{Accepted, Post, QueueOutcome, Reply, Request};
+use steersman_base::protocol::{Accepted, QueueOutcome, Reply, Request, Update};
 use steersman_base::steering::Trigger;
 use steersman_session::stream::{InputLine, InputRequest, ReplyLine};
 
@@ -42,7 +42,7 @@ impl ExecRun<'_> {
         if let Some(reply) = reply {
             self.reply(&reply);
         }
-        self.take_posts();
+        self.take_updates();
     }
 
     /// Carries out a request and returns its reply; `None` for one that waits for shell lines.
@@ -93,17 +93,17 @@ impl ExecRun<'_> {
 
     /// Sends a request and returns what came of it. Requests of this kind are carried out before `send` returns.
     pub(super) fn carry_out(&mut self, id: Value, request: Request) -> ReplyLine {
-        self.take_posts();
+        self.take_updates();
         if matches!(request, Request::Inject { .. } | Request::Stop) {
             self.unanswered += 1;
         }
         self.client.send(request);
-        let posts = self.client.answers();
-        let reply = posts.iter().find_map(|post| match post {
-            Post::Reply(reply) => Some(reply_line(id.clone(), reply)),
+        let updates = self.client.answers();
+        let reply = updates.iter().find_map(|update| match update {
+            Update::Reply(reply) => Some(reply_line(id.clone(), reply)),
             _ => None,
         });
-        self.posts.extend(posts);
+        self.updates.extend(updates);
         reply.unwrap_or_else(|| done(id))
     }
 

@@ -328,7 +328,7 @@ async fn steer(
         run.begin(prompt);
     }
     loop {
-        run.take_posts();
+        run.take_updates();
         run.send_waiting();
         if let Some(exit) = run.ended() {
             run.leave_beside();

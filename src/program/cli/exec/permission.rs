@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::steering::ExecRun;
 use crate::program::config::CommandWords;
 use steersman_base::limits;
-use steersman_base::protocol::{Answer, ApprovalId, ApprovalRequest, Post, Reply, Request};
+use steersman_base::protocol::{Answer, ApprovalId, ApprovalRequest, Reply, Request, Update};
 use steersman_base::text::escaped_json;
 use steersman_session::stream::{InputAnswer, PermissionAnswer, PermissionQuestion};
 use steersman_tools::workspace::{OwnCommand, UserCommand};
@@ -97,21 +97,21 @@ impl ExecRun<'_> {
             // A yes that something stands against leaves the question open.
             self.send_answer(request.id, Answer::No(Some(why)));
         }
-        self.take_posts();
+        self.take_updates();
     }
 
     /// Sends an answer; returns why it was not taken.
     fn send_answer(&mut self, id: ApprovalId, answer: Answer) -> Option<String> {
         self.record.answering(id.0, NAME);
         self.client.send(Request::Answer { id, answer });
-        let posts = self.client.answers();
-        let refused = posts.iter().find_map(|post| match post {
-            Post::Reply(Reply::Answered { id: answered, outcome: Err(why), .. }) if *answered == id => {
+        let updates = self.client.answers();
+        let refused = updates.iter().find_map(|update| match update {
+            Update::Reply(Reply::Answered { id: answered, outcome: Err(why), .. }) if *answered == id => {
                 Some(why.clone())
             }
             _ => None,
         });
-        self.posts.extend(posts);
+        self.updates.extend(updates);
         refused
     }
 }

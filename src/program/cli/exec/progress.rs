@@ -7,8 +7,8 @@ use crate::program::cli::output::Output;
 use steersman_base::clock;
 use steersman_base::event::{Envelope, Event, Outcome};
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::Post;
-use steersman_session::fold::{PendingStage, PendingText, Receipt, RunState};
+use steersman_base::protocol::Update;
+use steersman_session::model::{PendingStage, PendingText, Receipt, RunState};
 
 /// The state of the run, and the texts that this program sent; returned texts are reported.
 pub(super) struct Progress {
@@ -29,8 +29,8 @@ impl Progress {
     }
 
     /// Notes anything that is no event.
-    pub fn on_post(&mut self, post: &Post) {
-        self.run.post(post, clock::now());
+    pub fn on_update(&mut self, update: &Update) {
+        self.run.apply_update(update, clock::now());
     }
 
     /// Returns the agents that take texts while they run; the main agent first, also while it is idle.

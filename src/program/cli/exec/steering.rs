@@ -1,4 +1,4 @@
-//! A run without a screen: the effects of lines, signals and posts, and the end of the run.
+//! A run without a screen: the effects of lines, signals and updates, and the end of the run.
 //!
 //! Always holds: every text that was read is delivered, refused with a message, or listed as unsent at the end.
 
@@ -23,7 +23,7 @@ use steersman_base::event::{Delivery, Event, Outcome, Pending, UserText};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::protocol::{
-    Answer, ApprovalRequest, Notice, Post, QueueAct, Reply, Request, Unfinished, Withdrawn,
+    Answer, ApprovalRequest, Notice, QueueOperation, Reply, Request, Unfinished, Update, Withdrawn,
 };
 use steersman_base::steering::TextKind;
 use steersman_base::target::{self, Addressed, Target};
@@ -55,7 +55,7 @@ pub(super) enum Keeping {
 pub(super) struct ExecRun<'a> {
     pub(super) client: &'a dyn Client,
     /// What was taken and is to be folded, in order.
-    pub(super) posts: VecDeque<Post>,
+    pub(super) updates: VecDeque<Update>,
     pub lines: Option<Lines>,
     pub err: Output,
     pub progress: Progress,
@@ -115,7 +115,7 @@ impl<'a> ExecRun<'a> {
     ) -> Self {
         Self {
             client,
-            posts: VecDeque::new(),
+            updates: VecDeque::new(),
             paused_agents: HashSet::new(),
             paused_by_input: HashSet::new(),
             open: Vec::new(),
@@ -173,7 +173,7 @@ impl<'a> ExecRun<'a> {
         let Prompt { text, images, is_filled_in: _ } = prompt;
         let message = UserText { images, ..UserText::new(text) };
         self.client.send(Request::Inject { to: AgentId::main(), message });
-        self.take_posts();
+        self.take_updates();
     }
 
     fn inject(&mut self, to: AgentId, message: UserText) {
@@ -216,12 +216,12 @@ impl<'a> ExecRun<'a> {
     }
 
     /// Takes everything that the run says: what came of requests first.
-    pub fn take_posts(&mut self) {
+    pub fn take_updates(&mut self) {
         let events = self.client.events();
-        self.posts.extend(self.client.answers().into_iter().chain(events));
+        self.updates.extend(self.client.answers().into_iter().chain(events));
         // One that makes a request is not overtaken by what comes of that.
-        while let Some(post) = self.posts.pop_front() {
-            self.take(&post);
+        while let Some(update) = self.updates.pop_front() {
+            self.take(&update);
         }
         // Who reads JSON finds them there, and a program that decides gets them.
         if !self.has_requests() && (self.permission.is_none() || self.lines.is_some()) {
@@ -328,7 +328,7 @@ impl<'a> ExecRun<'a> {
                 Some(agent) => self.inject(agent, message),
                 None => self.send_to_named(message),
             }
-            self.take_posts();
+            self.take_updates();
             if self.waiting.len() > left {
                 // The queue is still full.
                 return;
@@ -338,7 +338,7 @@ impl<'a> ExecRun<'a> {
 
     pub fn read_lines(&mut self) {
         // Whom a line names may have begun by now.
-        self.take_posts();
+        self.take_updates();
         for _ in 0..limits::STEER_LINES {
             if !self.has_room() {
                 return;
@@ -389,12 +389,12 @@ impl<'a> ExecRun<'a> {
         }
     }
 
-    fn take(&mut self, post: &Post) {
-        self.progress.on_post(post);
-        match post {
-            Post::Reply(reply) => self.replied(reply),
-            Post::Approvals { open, .. } => self.open.clone_from(open),
-            Post::Envelope(envelope) => {
+    fn take(&mut self, update: &Update) {
+        self.progress.on_update(update);
+        match update {
+            Update::Reply(reply) => self.replied(reply),
+            Update::Approvals { open, .. } => self.open.clone_from(open),
+            Update::Envelope(envelope) => {
                 self.unasked.saw(envelope);
                 self.note_pause(&envelope.agent, &envelope.event);
                 // In plain output it is a line among the others.
@@ -412,7 +412,7 @@ impl<'a> ExecRun<'a> {
                     Some((Outcome::Completed | Outcome::Synthesized, _)) | None => {}
                 }
             }
-            Post::Notice(Notice::BuildFailed(error)) => {
+            Update::Notice(Notice::BuildFailed(error)) => {
                 self.err.say(&error.to_string());
                 self.reason = Some(error.to_string());
                 let exit = match error {
@@ -425,28 +425,28 @@ impl<'a> ExecRun<'a> {
                 self.stop(exit);
                 self.progress.give_up();
             }
-            Post::Notice(Notice::Info(sentence)) => self.err.say(sentence),
-            Post::Notice(Notice::ModelSwitch { name, outcome }) => {
+            Update::Notice(Notice::Info(sentence)) => self.err.say(sentence),
+            Update::Notice(Notice::ModelSwitch { name, outcome }) => {
                 if !self.model_switched(name, outcome)
                     && let Err(sentence) = outcome
                 {
                     self.err.say(sentence);
                 }
             }
-            Post::Notice(Notice::Returned(entries)) => self.unsent.extend(entries.iter().cloned()),
-            Post::Notice(Notice::Unfinished(unfinished)) => {
+            Update::Notice(Notice::Returned(entries)) => self.unsent.extend(entries.iter().cloned()),
+            Update::Notice(Notice::Unfinished(unfinished)) => {
                 self.decide_left(unfinished);
                 self.send_prompt_behind_left();
             }
-            Post::Notice(Notice::Unsaved(why)) => {
+            Update::Notice(Notice::Unsaved(why)) => {
                 self.keeping = if why.is_none() { Keeping::InSession } else { Keeping::Nowhere };
             }
-            Post::Notice(Notice::Ready) => {
+            Update::Notice(Notice::Ready) => {
                 self.can_fill_in();
                 // Nothing was left.
                 self.send_prompt_behind_left();
             }
-            Post::Notice(
+            Update::Notice(
                 Notice::Models(_)
                 | Notice::LocalServer(_)
                 | Notice::Over(_)
@@ -458,8 +458,8 @@ impl<'a> ExecRun<'a> {
                 | Notice::Withdrawn { .. }
                 | Notice::Pause { .. },
             )
-            | Post::Budget(_) => {}
-            Post::Queues { queues, paused } => {
+            | Update::Budget(_) => {}
+            Update::Queues { queues, paused } => {
                 self.is_paused = *paused;
                 let is_beside = |entry: &&Pending| !entry.starts_turn() && !entry.held;
                 self.beside = queues.iter().flat_map(|(_, queue)| queue).filter(is_beside).cloned().collect();
@@ -485,14 +485,14 @@ impl<'a> ExecRun<'a> {
                     self.client.send(Request::Queue {
                         agent: agent.clone(),
                         id: entry.id.clone(),
-                        act: QueueAct::Confirm,
+                        operation: QueueOperation::Confirm,
                     });
                 }
             }
             LeftTexts::Drop => {
                 for entry in &left.pending {
-                    let act = QueueAct::Withdraw { to: Withdrawn::Removed, before: Vec::new() };
-                    self.client.send(Request::Queue { agent: agent.clone(), id: entry.id.clone(), act });
+                    let operation = QueueOperation::Withdraw { to: Withdrawn::Removed, before: Vec::new() };
+                    self.client.send(Request::Queue { agent: agent.clone(), id: entry.id.clone(), operation });
                 }
             }
         }

@@ -15,7 +15,7 @@ use crate::program::cli::themes::themes;
 use crate::program::config::Environment;
 use steersman_core::approval::Answerer;
 use steersman_session::SCREEN;
-use steersman_session::socket::{Posts, RemoteClient};
+use steersman_session::socket::{RemoteClient, Updates};
 use steersman_tui::{Ending, ScreenOptions};
 
 /// Opens the screen and runs it until the user leaves.
@@ -29,7 +29,7 @@ fn attach(flags: &Flags, args: &AttachArgs) -> Result<Exit, String> {
     let themes = themes(&start, &Environment::of_process())?;
     let keymap = keymap(flags, &start)?;
     let which = SessionArg { session: args.session.clone() };
-    let (caller, welcome) = connect(flags, &which, SCREEN, Posts::Past)?;
+    let (caller, welcome) = connect(flags, &which, SCREEN, Updates::Past)?;
     let client = RemoteClient::new(caller).map_err(|error| error.to_string())?;
     let options = ScreenOptions {
         keymap,

@@ -8,7 +8,7 @@ use crate::program::cli::places::UserDirectories;
 use crate::program::cli::running::args::SessionArg;
 use steersman_base::protocol::SessionStatus;
 use steersman_session::journal::{SessionFile, SessionFiles};
-use steersman_session::socket::{Caller, Posts, Sockets, Welcome, name_of};
+use steersman_session::socket::{Caller, Sockets, Updates, Welcome, name_of};
 
 /// A session that runs and was asked how it stands.
 pub(super) struct RunningSession {
@@ -46,12 +46,12 @@ pub(super) fn connect(
     flags: &Flags,
     which: &SessionArg,
     name: &str,
-    posts: Posts,
+    updates: Updates,
 ) -> Result<(Caller, Welcome), String> {
     let path = choose(flags, which)?;
     let session = name_of(&path).unwrap_or_default().to_owned();
     let mut caller = Caller::connect(&path).map_err(|error| format!("session {session}: {error}"))?;
-    let welcome = caller.hello(name, posts).map_err(|error| error.to_string())?;
+    let welcome = caller.hello(name, updates).map_err(|error| error.to_string())?;
     Ok((caller, welcome))
 }
 

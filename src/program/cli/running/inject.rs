@@ -8,13 +8,13 @@ use crate::program::cli::running::choose::connect;
 use steersman_base::event::{Delivery, Envelope, Event, Outcome, UserText};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
-use steersman_base::protocol::{NO_SUCH_COMMAND, Notice, Post, Reply, Request};
+use steersman_base::protocol::{NO_SUCH_COMMAND, Notice, Reply, Request, Update};
 use steersman_base::regular_file::read_named;
 use steersman_base::steering::Trigger;
 use steersman_base::target::MAIN;
 use steersman_base::text::{visible, visible_line};
 use steersman_images::attach_bytes;
-use steersman_session::socket::{Caller, Posts};
+use steersman_session::socket::{Caller, Updates};
 
 pub fn run(flags: &Flags, args: &InjectArgs) -> Exit {
     let text = if args.text == "-" { standard_input() } else { Ok(args.text.clone()) };
@@ -25,8 +25,8 @@ pub fn run(flags: &Flags, args: &InjectArgs) -> Exit {
 }
 
 fn send(flags: &Flags, args: &InjectArgs, text: String) -> Result<Exit, String> {
-    let posts = if args.wait.is_some() { Posts::Now } else { Posts::None };
-    let (mut caller, _) = connect(flags, &args.which, "inject", posts)?;
+    let updates = if args.wait.is_some() { Updates::Now } else { Updates::None };
+    let (mut caller, _) = connect(flags, &args.which, "inject", updates)?;
     let to = args.to.as_deref().filter(|to| *to != MAIN).map_or_else(AgentId::main, AgentId::from);
     let delivery = match (args.follow_up, args.now) {
         (true, _) => Delivery::FollowUp,
@@ -81,16 +81,20 @@ fn print(line: &str) {
 fn wait(caller: &mut Caller, to: &AgentId, id: &MessageId, stage: Stage) -> Result<Exit, String> {
     let mut reached = None;
     let mut answer = String::new();
-    while let Some(post) = caller.next_post().map_err(|error| format!("the session does not answer: {error}"))? {
-        let envelope = match &post {
-            Post::Envelope(envelope) => envelope,
-            Post::Notice(Notice::Returned(entries) | Notice::Withdrawn { entries, .. })
+    while let Some(update) = caller.next_update().map_err(|error| format!("the session does not answer: {error}"))? {
+        let envelope = match &update {
+            Update::Envelope(envelope) => envelope,
+            Update::Notice(Notice::Returned(entries) | Notice::Withdrawn { entries, .. })
                 if entries.iter().any(|entry| entry.id == *id) =>
             {
                 return Err(format!("{id} was taken back before it was delivered"));
             }
-            Post::Notice(Notice::Over(_)) => break,
-            Post::Notice(_) | Post::Reply(_) | Post::Queues { .. } | Post::Approvals { .. } | Post::Budget(_) => {
+            Update::Notice(Notice::Over(_)) => break,
+            Update::Notice(_)
+            | Update::Reply(_)
+            | Update::Queues { .. }
+            | Update::Approvals { .. }
+            | Update::Budget(_) => {
                 continue;
             }
         };

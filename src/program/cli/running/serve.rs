@@ -17,7 +17,7 @@ use crate::program::cli::{journal, signals, two_runtimes};
 use steersman_base::event::Delivery;
 use steersman_base::id::AgentId;
 use steersman_base::limits;
-use steersman_base::protocol::{Post, Reply, Request};
+use steersman_base::protocol::{Reply, Request, Update};
 use steersman_base::text::is_blank;
 use steersman_core::approval::Answerer;
 use steersman_session::host;
@@ -65,8 +65,8 @@ fn serve(start: Start, args: &ServeArgs) -> Result<Exit, String> {
     if let Some(prompt) = &args.prompt {
         client.send(Request::inject(AgentId::main(), prompt.clone(), Delivery::Steer));
     }
-    let refused = client.answers().into_iter().find_map(|post| {
-        if let Post::Reply(Reply::Injected { outcome: Err(refused), .. }) = post { Some(refused) } else { None }
+    let refused = client.answers().into_iter().find_map(|update| {
+        if let Update::Reply(Reply::Injected { outcome: Err(refused), .. }) = update { Some(refused) } else { None }
     });
     // From here on nobody is behind the prompt.
     drop(client);

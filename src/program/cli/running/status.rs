@@ -13,7 +13,7 @@ use steersman_base::protocol::{AgentState, AgentStatus, PendingStatus, SessionAc
 use steersman_base::steering::TextKind;
 use steersman_base::summary;
 use steersman_base::text::visible_line;
-use steersman_session::fold::rule_scope_words;
+use steersman_session::model::rule_scope_words;
 
 /// Most characters of a text in the list.
 const TEXT: usize = 60;

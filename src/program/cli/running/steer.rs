@@ -11,9 +11,9 @@ use crate::program::cli::running::args::{AnswerArgs, CancelArgs};
 use crate::program::cli::running::choose::connect;
 use steersman_base::id::AgentId;
 use steersman_base::limits;
-use steersman_base::protocol::{AgentState, Answer, ApprovalId, ApprovalRequest, Post, Reply, Request};
+use steersman_base::protocol::{AgentState, Answer, ApprovalId, ApprovalRequest, Reply, Request, Update};
 use steersman_base::text::visible_line;
-use steersman_session::socket::{Caller, Posts};
+use steersman_session::socket::{Caller, Updates};
 
 /// Whether a question is approved or declined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ fn done(outcome: Result<String, String>) -> Exit {
 }
 
 fn cancel(flags: &Flags, args: &CancelArgs) -> Result<String, String> {
-    let (mut caller, _) = connect(flags, &args.which, "cancel", Posts::None)?;
+    let (mut caller, _) = connect(flags, &args.which, "cancel", Updates::None)?;
     let status = caller.status().map_err(|error| error.to_string())?;
     if args.agent.is_none() && status.agents.iter().all(|agent| agent.state == AgentState::Idle) {
         return Err("no turn runs".to_owned());
@@ -65,7 +65,7 @@ fn cancel(flags: &Flags, args: &CancelArgs) -> Result<String, String> {
 }
 
 fn answer(flags: &Flags, args: &AnswerArgs, decided: Decided) -> Result<String, String> {
-    let (mut caller, _) = connect(flags, &args.which, "approve", Posts::Now)?;
+    let (mut caller, _) = connect(flags, &args.which, "approve", Updates::Now)?;
     let id = ApprovalId(args.id);
     let open = open(&mut caller)?;
     let Some(request) = open.iter().find(|request| request.id == id) else {
@@ -92,8 +92,8 @@ fn answer(flags: &Flags, args: &AnswerArgs, decided: Decided) -> Result<String, 
 /// Waits for the questions that are open.
 fn open(caller: &mut Caller) -> Result<Vec<ApprovalRequest>, String> {
     loop {
-        match caller.next_post() {
-            Ok(Some(Post::Approvals { open, .. })) => return Ok(open),
+        match caller.next_update() {
+            Ok(Some(Update::Approvals { open, .. })) => return Ok(open),
             Ok(Some(_)) => {}
             Ok(None) => return Err("the session has ended".to_owned()),
             Err(error) => return Err(format!("the session does not answer: {error}")),

@@ -7,10 +7,10 @@ use crate::program::cli::exit::{Exit, line};
 use crate::program::cli::questions::question;
 use crate::program::cli::running::args::WatchArgs;
 use crate::program::cli::running::choose::connect;
-use steersman_base::protocol::{Notice, Post};
+use steersman_base::protocol::{Notice, Update};
 use steersman_base::text::escaped_json;
 use steersman_core::listener::{Listener as _, Terminal};
-use steersman_session::socket::Posts;
+use steersman_session::socket::Updates;
 
 /// Writes until the session ends.
 pub fn run(flags: &Flags, args: &WatchArgs) -> Exit {
@@ -18,36 +18,41 @@ pub fn run(flags: &Flags, args: &WatchArgs) -> Exit {
 }
 
 fn watch(flags: &Flags, args: &WatchArgs) -> Result<(), String> {
-    let (mut caller, welcome) = connect(flags, &args.which, "watch", Posts::Now)?;
+    let (mut caller, welcome) = connect(flags, &args.which, "watch", Updates::Now)?;
     let terminal = Terminal::new(io::stdout());
     let mut shown = Vec::new();
     if !args.json && write(&format!("session {}\n", welcome.session)).is_err() {
         return Ok(());
     }
-    while let Some(post) = caller.next_post().map_err(|error| format!("the session does not answer: {error}"))? {
-        let written = match (&post, args.json) {
-            (Post::Notice(Notice::Over(_)), _) => return Ok(()),
-            (Post::Envelope(envelope), true) => {
+    while let Some(update) = caller.next_update().map_err(|error| format!("the session does not answer: {error}"))? {
+        let written = match (&update, args.json) {
+            (Update::Notice(Notice::Over(_)), _) => return Ok(()),
+            (Update::Envelope(envelope), true) => {
                 let json = serde_json::to_string(envelope).map_err(|error| error.to_string())?;
                 write(&format!("{}\n", escaped_json(json)))
             }
-            (Post::Envelope(envelope), false) => {
+            (Update::Envelope(envelope), false) => {
                 terminal.on_event(envelope);
                 Ok(())
             }
-            (Post::Approvals { open, .. }, false) => {
+            (Update::Approvals { open, .. }, false) => {
                 let new = open.iter().filter(|request| !shown.contains(&request.id));
                 let lines: Vec<String> =
                     new.map(|request| format!("question {}: {}\n", request.id.0, question(request))).collect();
                 shown = open.iter().map(|request| request.id).collect();
                 write(&lines.concat())
             }
-            (Post::Notice(Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. }), false) => {
+            (Update::Notice(Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. }), false) => {
                 write(&line(sentence))
             }
-            (Post::Notice(_) | Post::Approvals { .. } | Post::Reply(_) | Post::Queues { .. } | Post::Budget(_), _) => {
-                Ok(())
-            }
+            (
+                Update::Notice(_)
+                | Update::Approvals { .. }
+                | Update::Reply(_)
+                | Update::Queues { .. }
+                | Update::Budget(_),
+                _,
+            ) => Ok(()),
         };
         if written.is_err() {
             // Nobody reads any more.

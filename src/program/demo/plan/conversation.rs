@@ -14,7 +14,7 @@ use crate::program::demo::plan::results;
 use crate::program::demo::wire::{ChatBody, OfferedFunction, Role};
 use steersman_agent::{KEPT_HEAD, SUMMARY_HEAD};
 use steersman_base::steering::{RuleNews, TextKind};
-use steersman_core::frame;
+use steersman_core::wrapper;
 
 /// The whole conversation; its last turn is the one to go on with.
 #[derive(Debug, Default)]
@@ -161,7 +161,7 @@ impl Conversation {
         if !self.turn.answer.is_empty() || self.turn.rounds.last().is_some_and(cancelled) {
             self.earlier.push(mem::take(&mut self.turn));
         }
-        match frame::read(&text) {
+        match wrapper::read(&text) {
             None => self.add(text),
             Some(framed) => {
                 let words = framed.words.to_owned();
@@ -197,7 +197,7 @@ impl Conversation {
 
     /// Takes what a compaction kept: the task, the rules, and what was handled already.
     fn recall(&mut self, text: &str) {
-        for kept in frame::read_kept(text) {
+        for kept in wrapper::read_kept(text) {
             let (id, words) = (kept.id.to_owned(), kept.words.to_owned());
             match (kept.name, kept.kind, kept.state) {
                 ("rule", _, _) => self.rules.push((id, words)),

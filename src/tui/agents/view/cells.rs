@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use crate::theme::Theme;
 use crate::widgets::fit::{clock, columns, put_right};
 use steersman_base::summary::tokens as count;
-use steersman_session::fold::agents::AgentNode;
+use steersman_session::model::agents::AgentNode;
 
 /// A figure of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

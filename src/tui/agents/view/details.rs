@@ -9,10 +9,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::AgentsView;
-use super::words::{ending, look, money, reasons, share, tokens};
+use super::text::{ending, look, money, reasons, share, tokens};
 use crate::state::{Divider, Pane, Region, Regions};
 use crate::theme::Theme;
-use crate::transcript::fold::Transcript;
+use crate::transcript::reduce::Transcript;
 use crate::view::layout::Panes;
 use crate::widgets::fit::{below, fill, one_line, put, put_right, row};
 use crate::widgets::steps::step_lines;
@@ -20,8 +20,8 @@ use crate::widgets::wrap::{Break, Line, Wrap, draw_text};
 use steersman_base::plan::{PlanStep, StepState};
 use steersman_base::summary::{count, tokens as tokens_in_words};
 use steersman_base::text::visible_line;
-use steersman_session::fold::agents::Totals;
-use steersman_session::fold::{Sandbox, money_left};
+use steersman_session::model::agents::Totals;
+use steersman_session::model::{Sandbox, money_left};
 
 /// Rows below which there is no room for both.
 const LOW: u16 = 9;
@@ -68,7 +68,7 @@ pub fn draw(view: &AgentsView<'_>, panes: &Panes, regions: &mut Regions, buffer:
 
 /// Draws them with a title, unless a tab or the title of the zoom names them.
 fn draw_beside(view: &AgentsView<'_>, panes: &Panes, buffer: &mut Buffer) -> usize {
-    let theme = &view.facts.theme;
+    let theme = &view.ui.theme;
     let mut area = panes.details;
     if !panes.details_divider.is_empty() {
         let head = row(area, 0);
@@ -90,7 +90,7 @@ fn draw_beside(view: &AgentsView<'_>, panes: &Panes, buffer: &mut Buffer) -> usi
 
 /// Draws them with a line below that can be moved.
 fn draw_above(view: &AgentsView<'_>, area: Rect, regions: &mut Regions, buffer: &mut Buffer) -> usize {
-    let theme = &view.facts.theme;
+    let theme = &view.ui.theme;
     let text = area.height - 1;
     let lines = lines(view, area.width);
     let top = view.pane.viewport.details_top(view.pane.selected());
@@ -125,7 +125,7 @@ fn fit(view: &AgentsView<'_>, lines: usize, height: u16) -> (usize, u16) {
 
 fn lines(view: &AgentsView<'_>, width: u16) -> Vec<Line> {
     let node = view.selected();
-    let theme = &view.facts.theme;
+    let theme = &view.ui.theme;
     let width = usize::from(width.saturating_sub(1));
     let label_width = if width >= 30 { LABEL } else { 0 };
     let mut lines = Vec::new();
@@ -134,7 +134,7 @@ fn lines(view: &AgentsView<'_>, width: u16) -> Vec<Line> {
     let (mark, style) = look(node.status(), theme);
     add("state", &format!("{mark} {}", node.status().meaning()), style);
     for warning in &node.warnings {
-        let [why, _] = reasons(warning, view.facts.now);
+        let [why, _] = reasons(warning, view.ui.now);
         add("look", &format!("! {why}"), theme.notice);
     }
     add("ended", &one_line(&ending(node).unwrap_or_default()), theme.notice);
@@ -149,7 +149,7 @@ fn lines(view: &AgentsView<'_>, width: u16) -> Vec<Line> {
         add("", &format!("… {}", count(steps, "more step")), theme.dim);
     }
     let transcript = view.transcript;
-    let changed = view.facts.run.changes.files(None, Some(&node.id));
+    let changed = view.ui.run.changes.files(None, Some(&node.id));
     for (number, file) in changed.iter().rev().take(FILES).enumerate() {
         let label = if number == 0 { "changed" } else { "" };
         let (added, removed) = file.lines();
@@ -164,8 +164,8 @@ fn lines(view: &AgentsView<'_>, width: u16) -> Vec<Line> {
     add("model", &one_line(node.model.as_deref().unwrap_or_default()), theme.text);
     add("tools", &one_line(&node.tools.join(", ")), theme.text);
     if node.id.is_main() {
-        add("context", &one_line(&view.facts.run.permissions.context_files.join(", ")), theme.text);
-        if let Sandbox::Named(name) = &view.facts.run.permissions.sandbox {
+        add("context", &one_line(&view.ui.run.permissions.context_files.join(", ")), theme.text);
+        if let Sandbox::Named(name) = &view.ui.run.permissions.sandbox {
             add("sandbox", name, theme.text);
         }
     }
@@ -204,8 +204,8 @@ fn add_fact(
 
 /// Appends the plan of the agent, those of many steps that are near the one that runs; returns how many are left out.
 fn plan_steps(view: &AgentsView<'_>, width: usize, label_width: usize, lines: &mut Vec<Line>) -> usize {
-    let theme = &view.facts.theme;
-    let Some(shared) = view.facts.run.plans.of(&view.selected().id) else { return 0 };
+    let theme = &view.ui.theme;
+    let Some(shared) = view.ui.run.plans.of(&view.selected().id) else { return 0 };
     add_fact("plan", &shared.plan.progress_words(), theme.text, (width, label_width), theme, lines);
     let steps = &shared.plan.steps;
     let is_open = |step: &PlanStep| matches!(step.state, StepState::Pending | StepState::Running);
@@ -234,6 +234,6 @@ fn used(view: &AgentsView<'_>) -> String {
     let own = (node.spent > 0).then(|| format!("{} tokens{}", tokens_in_words(node.spent), cost(&node.own())));
     let tokens = tokens_in_words(totals.tokens());
     let all = (!node.children().is_empty()).then(|| format!("Σ {tokens} in {} agents{}", totals.agents, cost(totals)));
-    let left = if node.id.is_main() { money_left(view.facts.run.budget) } else { None };
+    let left = if node.id.is_main() { money_left(view.ui.run.budget) } else { None };
     [own, all, left].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -6,11 +6,11 @@ use ratatui::layout::Rect;
 
 use super::AgentsView;
 use super::cells::{self, Figure};
-use super::words::{self, agent_name};
+use super::text::{self, agent_name};
 use crate::agents::{Row, RowKind, Rows};
 use crate::state::{Pane, Region};
 use crate::widgets::fit::{clip, columns, one_line, put, select};
-use steersman_session::fold::agents::{AgentNode, AgentStatus, Agents};
+use steersman_session::model::agents::{AgentNode, AgentStatus, Agents};
 
 /// Columns of the word for what an agent does.
 const WORD: u16 = 14;
@@ -83,7 +83,7 @@ impl<'a> Shown<'a> {
     fn word(&self, now: Timestamp, width: u16) -> String {
         let status = self.status();
         if status == self.node.status() {
-            words::word(self.node, now, width.saturating_sub(1))
+            text::word(self.node, now, width.saturating_sub(1))
         } else {
             status.word().to_owned()
         }
@@ -112,9 +112,9 @@ impl<'a> Shown<'a> {
             warnings => format!(" (+{})", warnings - 1),
         };
         let reasons =
-            self.node.warnings.first().map(|first| words::reasons(first, now).map(|why| format!("! {why}{more}")));
+            self.node.warnings.first().map(|first| text::reasons(first, now).map(|why| format!("! {why}{more}")));
         let sums = match self.row.kind {
-            RowKind::Folded => Some(words::sums(&self.node.beneath())),
+            RowKind::Folded => Some(text::sums(&self.node.beneath())),
             RowKind::Agent | RowKind::Past { .. } => None,
         };
         match (reasons, sums) {
@@ -146,15 +146,15 @@ impl Look {
 
 /// Draws a row of the tree: selection, guide, mark, name and word, then the figures or what there is to say instead.
 pub(super) fn draw(view: &AgentsView<'_>, rows: &Rows, shown: &Shown, look: &Look, line: Rect, buffer: &mut Buffer) {
-    let (theme, now) = (&view.facts.theme, view.facts.now);
+    let (theme, now) = (&view.ui.theme, view.ui.now);
     if let RowKind::Past { children, cancelled } = shown.row.kind {
         let left = put(buffer, line, &format!(" {}", shown.guide(["├─ ", "└─ "], line.width)), theme.border);
-        put(buffer, left, &words::ended(children, cancelled), theme.dim);
+        put(buffer, left, &text::ended(children, cancelled), theme.dim);
         return;
     }
     let node = shown.node;
     let is_selected = *view.pane.selected() == node.id;
-    let (mark, style) = words::look(shown.status(), theme);
+    let (mark, style) = text::look(shown.status(), theme);
     let notes = shown.notes(now);
     let right = Rect { width: line.width.saturating_sub(1), ..line };
     // A reason takes the place of the tokens, not of the time.

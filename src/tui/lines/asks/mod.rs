@@ -15,7 +15,7 @@ use steersman_base::protocol::PausePlace;
 use steersman_base::summary;
 use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
-use steersman_session::fold::{DetailPart, WaitingAgent};
+use steersman_session::model::{DetailPart, WaitingAgent};
 
 /// The question that was written last, as far as it was written.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl WrittenQuestion {
 
 pub fn paused(app: &App, waiting: &WaitingAgent, page: &mut Page) {
     let name = name_of(&waiting.agent);
-    match app.facts.run.pauses.place(&waiting.agent) {
+    match app.ui.run.pauses.place(&waiting.agent) {
         Some(PausePlace::Call(call)) => {
             page.say(
                 "paused",

@@ -10,11 +10,12 @@ use super::*;
 use crate::approval::undo_parts;
 use steersman_base::plan::{Plan, PlanStep, StepState};
 use steersman_base::protocol::{
-    Act, ApprovalId, ApprovalRequest, ApprovalSubject, CloneAct, CommandAct, CustomAct, FetchAct, FieldKind, FormField,
-    InputAct, OfferedRule, SearchAct, ServerToolAct, Undo, UndoneFile, UseAct, WriteAct,
+    ApprovalId, ApprovalRequest, ApprovalSubject, CloneOperation, CommandOperation, CustomOperation, FetchOperation,
+    FieldKind, FormField, InputOperation, OfferedRule, Operation, SearchOperation, ServerToolOperation, Undo,
+    UndoneFile, UseOperation, WriteOperation,
 };
 use steersman_base::text::{QuestionText, is_invisible};
-use steersman_session::fold::approval_parts;
+use steersman_session::model::approval_parts;
 
 /// Lines that only the program says.
 const FORGED: [&str; 4] = ["asked: nothing", "/session covers: all", "sandbox: all of it", "in: /safe"];
@@ -33,17 +34,17 @@ impl Values {
 /// Returns the name of a kind: a new one does not compile without a place here, and `every` lists it.
 fn name(subject: &ApprovalSubject) -> &'static str {
     match subject {
-        ApprovalSubject::Act { act } => match act {
-            Act::Command(CommandAct { outside: true, .. }) => "outside",
-            Act::Command(_) => "command",
-            Act::Write(_) => "write",
-            Act::Fetch(_) => "fetch",
-            Act::Search(_) => "search",
-            Act::Clone(_) => "clone",
-            Act::Use(_) => "use",
-            Act::ServerTool(_) => "server tool",
-            Act::Input(_) => "input",
-            Act::Custom(_) => "custom",
+        ApprovalSubject::Operation { operation } => match operation {
+            Operation::Command(CommandOperation { outside: true, .. }) => "outside",
+            Operation::Command(_) => "command",
+            Operation::Write(_) => "write",
+            Operation::Fetch(_) => "fetch",
+            Operation::Search(_) => "search",
+            Operation::Clone(_) => "clone",
+            Operation::Use(_) => "use",
+            Operation::ServerTool(_) => "server tool",
+            Operation::Input(_) => "input",
+            Operation::Custom(_) => "custom",
         },
         ApprovalSubject::Plain { .. } => "plain",
         ApprovalSubject::Form { .. } => "form",
@@ -61,7 +62,7 @@ fn every(values: &mut Values) -> Vec<ApprovalSubject> {
     plain.optional("optional", Some(&next()));
     plain.quote(&next());
     plain.changes(&next());
-    let command = |command, cwd: String, outside| CommandAct {
+    let command = |command, cwd: String, outside| CommandOperation {
         command,
         cwd: cwd.into(),
         timeout: Duration::from_secs(5),
@@ -71,10 +72,10 @@ fn every(values: &mut Values) -> Vec<ApprovalSubject> {
     let choice = FieldKind::Choices { values: vec![next(), next()] };
     let number = FieldKind::Number { whole: true, least: Some(1.0), most: None };
     let field = |name, about, kind, default| FormField { name, about, kind, required: false, default };
-    let acts: [Act; 10] = [
+    let operations: [Operation; 10] = [
         command(next(), next(), false).into(),
         command(next(), next(), true).into(),
-        WriteAct {
+        WriteOperation {
             tool: "edit".into(),
             path: PathBuf::from("/a"),
             shown: next(),
@@ -83,11 +84,11 @@ fn every(values: &mut Values) -> Vec<ApprovalSubject> {
             diff,
         }
         .into(),
-        FetchAct { tool: "fetch".into(), url: next() }.into(),
-        SearchAct { query: next(), services: vec![next(), next()] }.into(),
-        CloneAct { url: next(), into: next().into() }.into(),
-        UseAct { tool: next().into(), path: None, shown: next() }.into(),
-        ServerToolAct {
+        FetchOperation { tool: "fetch".into(), url: next() }.into(),
+        SearchOperation { query: next(), services: vec![next(), next()] }.into(),
+        CloneOperation { url: next(), into: next().into() }.into(),
+        UseOperation { tool: next().into(), path: None, shown: next() }.into(),
+        ServerToolOperation {
             server: next(),
             reached: next(),
             tool: next(),
@@ -96,8 +97,8 @@ fn every(values: &mut Values) -> Vec<ApprovalSubject> {
             sends: false,
         }
         .into(),
-        InputAct { job: "j1".into(), command: next(), text: next() }.into(),
-        CustomAct::new(next(), next(), next()).keeps_here().into(),
+        InputOperation { job: "j1".into(), command: next(), text: next() }.into(),
+        CustomOperation::new(next(), next(), next()).keeps_here().into(),
     ];
     let others = [
         ApprovalSubject::Plain { title: "the program asks".to_owned(), detail: plain.finish() },
@@ -116,7 +117,7 @@ fn every(values: &mut Values) -> Vec<ApprovalSubject> {
         },
         ApprovalSubject::MoreCalls { made: 3, more: 4 },
     ];
-    acts.into_iter().map(|act| ApprovalSubject::Act { act }).chain(others).collect()
+    operations.into_iter().map(|operation| ApprovalSubject::Operation { operation }).chain(others).collect()
 }
 
 /// Returns the marks of the values in what is sent to clients.

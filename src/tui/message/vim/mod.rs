@@ -61,7 +61,7 @@ impl VimMode {
 pub enum VimOutcome {
     Done,
     /// An action of the usual keys, so many times.
-    Act(Action, usize),
+    Action(Action, usize),
     /// A sentence for the user.
     Says(String),
 }
@@ -336,7 +336,7 @@ impl Vim {
                 self.anchor = text.character(at);
                 VimOutcome::Done
             }
-            'u' => VimOutcome::Act(Action::Undo, times),
+            'u' => VimOutcome::Action(Action::Undo, times),
             '.' => return Some(self.again(composer)),
             ' ' => self.go(Motion::Right, text, at, composer),
             c => VimOutcome::Says(format!("{c} does nothing in normal mode; i writes, /vim ends it")),
@@ -509,7 +509,7 @@ impl Vim {
             _ => None,
         };
         if let Some(edit) = rows.filter(|_| self.mode == VimMode::Normal) {
-            return VimOutcome::Act(Action::Edit(edit), count.unwrap_or(1));
+            return VimOutcome::Action(Action::Edit(edit), count.unwrap_or(1));
         }
         if let Some((to, _)) = text.reach(at, motion, count) {
             let to = if self.mode == VimMode::Normal || motion == Motion::LineEnd { text.on_line(to) } else { to };

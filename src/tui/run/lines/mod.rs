@@ -38,7 +38,7 @@ use output::{Output, OutputKind};
 use steersman_base::clock;
 use steersman_base::event::Envelope;
 use steersman_base::limits;
-use steersman_base::protocol::Post;
+use steersman_base::protocol::Update;
 use steersman_base::summary::count;
 use steersman_session::Client;
 
@@ -143,7 +143,7 @@ impl<'a> Surface<'a> for Lines<'a> {
             SignalAction::Stop => {
                 suspend::stop_group()?;
             }
-            SignalAction::Measure => self.resize(terminal::measure().unwrap_or(self.core.app.facts.size)),
+            SignalAction::Measure => self.resize(terminal::measure().unwrap_or(self.core.app.ui.size)),
             SignalAction::Resume => {
                 suspend::continue_children();
                 // Meanwhile the terminal was somebody else's, and what it shows of the line is gone.
@@ -277,7 +277,7 @@ impl Lines<'_> {
     /// Takes a key, if it does something in a line.
     fn key(&mut self, key: &KeyEvent, at: Timestamp) {
         let chord = self.core.app.focus.chord(key);
-        match self.core.app.facts.keymap.lookup(Context::Composer, chord) {
+        match self.core.app.ui.keymap.lookup(Context::Composer, chord) {
             Some(Action::Send | Action::Clear) => {
                 self.leave_line();
                 self.dispatch(Msg::Key(*key, at));
@@ -301,7 +301,7 @@ impl Lines<'_> {
                 self.let_go();
             }
             None if chord.typed().is_some() || chord.is_prefixed => self.dispatch(Msg::Key(*key, at)),
-            None if self.core.app.facts.keymap.is_prefix(Context::Composer, chord) => self.dispatch(Msg::Key(*key, at)),
+            None if self.core.app.ui.keymap.is_prefix(Context::Composer, chord) => self.dispatch(Msg::Key(*key, at)),
             // The second of two keys that do nothing in a line is used up.
             Some(_) | None => self.core.app.focus.is_prefixed = false,
         }
@@ -325,9 +325,9 @@ impl Lines<'_> {
         let events = self.core.client.events();
         let answers = self.core.client.answers();
         let (questions, answers): (Vec<_>, Vec<_>) =
-            answers.into_iter().partition(|post| matches!(post, Post::Approvals { .. }));
-        self.core.posts.extend(answers.into_iter().chain(events).chain(questions));
-        self.fold_posts();
+            answers.into_iter().partition(|update| matches!(update, Update::Approvals { .. }));
+        self.core.updates.extend(answers.into_iter().chain(events).chain(questions));
+        self.take_updates();
     }
 
     /// Ends the program when the input has ended and nothing is left to be done.
@@ -335,8 +335,7 @@ impl Lines<'_> {
         if !self.is_over || self.core.ending.is_some() {
             return;
         }
-        let held =
-            self.core.app.facts.run.agents.nodes().iter().any(|node| self.core.app.facts.run.is_paused(&node.id));
+        let held = self.core.app.ui.run.agents.nodes().iter().any(|node| self.core.app.ui.run.is_paused(&node.id));
         if !self.core.app.questions.is_empty() || held {
             self.dispatch(Msg::NobodyThere(clock::now()));
         }

@@ -2,10 +2,10 @@
 
 use ratatui::style::Style;
 
-use crate::facts::Facts;
+use crate::ui_context::UiContext;
 use crate::widgets::fit::columns;
 use steersman_base::mode::Mode;
-use steersman_session::fold::Sandbox;
+use steersman_session::model::Sandbox;
 
 /// The room for the words, columns.
 #[derive(Debug, Clone, Copy)]
@@ -17,8 +17,8 @@ pub enum BadgeWidth {
 }
 
 /// Returns the longest words that fit, or the shortest, with their style.
-pub fn badge(facts: &Facts, room: BadgeWidth) -> (String, Style) {
-    let guards = &facts.run.permissions;
+pub fn badge(ui: &UiContext, room: BadgeWidth) -> (String, Style) {
+    let guards = &ui.run.permissions;
     let sandbox: &[&str] = match &guards.sandbox {
         Sandbox::Unknown => &[],
         Sandbox::Missing => &["not sandboxed", "no sandbox"],
@@ -40,9 +40,9 @@ pub fn badge(facts: &Facts, room: BadgeWidth) -> (String, Style) {
     let shortest = words.last().cloned().unwrap_or_default();
     let fitting = words.into_iter().find(|words| columns(words) <= room).unwrap_or(shortest);
     let style = match (guards.mode.is_auto(), &guards.sandbox) {
-        (true, _) => facts.theme.mode_auto,
-        (false, Sandbox::Missing) => facts.theme.notice,
-        (false, Sandbox::Named(_) | Sandbox::Unknown) => facts.theme.dim,
+        (true, _) => ui.theme.mode_auto,
+        (false, Sandbox::Missing) => ui.theme.notice,
+        (false, Sandbox::Named(_) | Sandbox::Unknown) => ui.theme.dim,
     };
     (fitting, style)
 }

@@ -12,16 +12,16 @@ use ratatui::style::Style;
 
 use super::{HostState, Status};
 use crate::agents::view::{longest, money, reasons, share as context_share, tokens as context_tokens, tools};
-use crate::facts::Facts;
 use crate::keymap::Context;
 use crate::state::MEDIUM;
+use crate::ui_context::UiContext;
 use crate::widgets::fit::{clock, columns, one_line, put, put_right, row};
 use badge::{BadgeWidth, badge};
 use steersman_base::clock::seconds_between;
 use steersman_base::event::Outcome;
 use steersman_base::summary::{count as counted, tokens as count};
-use steersman_session::fold::agents::{Activity, AgentNode, Warning};
-use steersman_session::fold::money_left;
+use steersman_session::model::agents::{Activity, AgentNode, Warning};
+use steersman_session::model::money_left;
 
 /// The tool that spawns sub-agents.
 const AGENT: &str = "agent";
@@ -34,7 +34,7 @@ const BADGE: u16 = 20;
 #[derive(Debug, Clone, Copy)]
 pub struct StatusView<'a> {
     pub status: &'a Status,
-    pub facts: &'a Facts,
+    pub ui: &'a UiContext,
     pub context: Context,
     /// Whether a session that goes on is still being read: what its agents do is long past.
     pub is_opening: bool,
@@ -44,12 +44,12 @@ pub struct StatusView<'a> {
 
 /// Returns the sentence that stands below the state now.
 fn message(view: StatusView<'_>) -> Option<&str> {
-    if view.is_prefixed { Some(PREFIXED) } else { view.status.message(view.facts.now) }
+    if view.is_prefixed { Some(PREFIXED) } else { view.status.message(view.ui.now) }
 }
 
 /// Draws the status line into one or two rows.
 pub fn draw(view: StatusView<'_>, area: Rect, buffer: &mut Buffer) {
-    let theme = &view.facts.theme;
+    let theme = &view.ui.theme;
     let first = row(area, 0);
     let (mut state, style) = turn_state(view);
     if let Some(warning) = delay(view).filter(|_| !view.is_opening) {
@@ -85,7 +85,7 @@ fn draw_mode(view: StatusView<'_>, line: Rect, buffer: &mut Buffer) -> Rect {
     let is_scarce = message(view).is_some() || line.width < MEDIUM;
     let room =
         if is_scarce { BadgeWidth::Scarce((line.width / 4).max(BADGE)) } else { BadgeWidth::Ample(line.width / 2) };
-    let (words, style) = badge(view.facts, room);
+    let (words, style) = badge(view.ui, room);
     // Below that width there is room for hardly a word of anything.
     if line.width < 16 {
         return line;
@@ -97,18 +97,18 @@ fn draw_mode(view: StatusView<'_>, line: Rect, buffer: &mut Buffer) -> Rect {
 }
 
 /// Says that a question waits which is not on the screen, and what brings it there.
-pub fn draw_unasked(facts: &Facts, way: &str, area: Rect, buffer: &mut Buffer) {
+pub fn draw_unasked(ui: &UiContext, way: &str, area: Rect, buffer: &mut Buffer) {
     let line = row(area, 0);
     let words = [format!("? a question waits: {way}"), "? a question waits".to_owned(), "? asks".to_owned()];
     let Some(words) = words.into_iter().find(|words| columns(words) + 2 <= line.width) else { return };
-    put_right(buffer, line, &format!("  {words}"), facts.theme.notice);
+    put_right(buffer, line, &format!("  {words}"), ui.theme.notice);
 }
 
 fn draw_note(view: StatusView<'_>, line: Rect, buffer: &mut Buffer) {
-    let theme = &view.facts.theme;
+    let theme = &view.ui.theme;
     let line = draw_mode(view, line, buffer);
     if let Some(message) = message(view) {
-        put(buffer, line, &format!(" {}", view.facts.spell(view.context, &one_line(message))), theme.notice);
+        put(buffer, line, &format!(" {}", view.ui.spell(view.context, &one_line(message))), theme.notice);
         return;
     }
     let own = one_line(&view.status.own_line);
@@ -123,16 +123,15 @@ fn draw_note(view: StatusView<'_>, line: Rect, buffer: &mut Buffer) {
 /// Returns directory, branch, model and context; in fewer and fewer words.
 fn place(view: StatusView<'_>) -> Vec<String> {
     let named = |name: &str| Some(one_line(name)).filter(|name| !name.is_empty());
-    let (place, branch) = (named(&view.facts.place), named(&view.facts.branch));
+    let (place, branch) = (named(&view.ui.place), named(&view.ui.branch));
     let model = Some(match &view.status.offer {
         Some(offer) => {
             let (name, what) = (one_line(&offer.model), one_line(&offer.what));
-            format!("{} · {} {name} of {what}", model(view), view.facts.spell(view.context, "F6 uses"))
+            format!("{} · {} {name} of {what}", model(view), view.ui.spell(view.context, "F6 uses"))
         }
         None => model(view),
     });
-    let (long, short) =
-        (share(view), context_share(view.facts.run.agents.main()).map(|share| format!("context {share}")));
+    let (long, short) = (share(view), context_share(view.ui.run.agents.main()).map(|share| format!("context {share}")));
     let rows: [[&Option<String>; 4]; 5] = [
         [&place, &branch, &model, &long],
         [&place, &branch, &model, &short],
@@ -144,20 +143,20 @@ fn place(view: StatusView<'_>) -> Vec<String> {
 }
 
 fn model(view: StatusView<'_>) -> String {
-    one_line(&view.status.model(view.facts.run.agents.main()))
+    one_line(&view.status.model(view.ui.run.agents.main()))
 }
 
 /// Says what the turn is at, in words, with its style; who has it, where that is not the main agent.
 fn turn_state(view: StatusView<'_>) -> (String, Style) {
-    let theme = &view.facts.theme;
-    let main = view.facts.run.agents.main();
+    let theme = &view.ui.theme;
+    let main = view.ui.run.agents.main();
     match &view.status.host {
         HostState::Failed(reason) => return (format!("✗ cannot run: {}", one_line(reason)), theme.error),
         HostState::Starting if view.is_opening => return ("○ opening the session".to_owned(), theme.dim),
         HostState::Starting if !main.running() => return ("○ starting".to_owned(), theme.dim),
         HostState::Starting | HostState::Ready => {}
     }
-    let mut alone = view.facts.run.run_alone();
+    let mut alone = view.ui.run.run_alone();
     match (alone.next(), alone.count()) {
         (None, _) => activity(view, main),
         (Some(one), 0) => {
@@ -170,9 +169,9 @@ fn turn_state(view: StatusView<'_>) -> (String, Style) {
 
 /// Says what an agent does, in words, with its style.
 fn activity(view: StatusView<'_>, node: &AgentNode) -> (String, Style) {
-    let theme = &view.facts.theme;
+    let theme = &view.ui.theme;
     let since = |text: &str| {
-        let seconds = node.since.map_or(0, |since| seconds_between(since, view.facts.now));
+        let seconds = node.since.map_or(0, |since| seconds_between(since, view.ui.now));
         if seconds == 0 { text.to_owned() } else { format!("{text} {}", clock(seconds)) }
     };
     match &node.activity {
@@ -182,7 +181,7 @@ fn activity(view: StatusView<'_>, node: &AgentNode) -> (String, Style) {
         Activity::Waiting => (since("○ waiting for the model"), theme.accent),
         Activity::Retrying { attempt, reason, until } => {
             let reason = one_line(reason);
-            (format!("↻ attempt {attempt} {}, Esc stops: {reason}", countdown(*until, view.facts.now)), theme.notice)
+            (format!("↻ attempt {attempt} {}, Esc stops: {reason}", countdown(*until, view.ui.now)), theme.notice)
         }
         Activity::Compacting(messages) => {
             (since(&format!("≡ summarising {messages} older messages, Esc stops")), theme.accent)
@@ -193,7 +192,7 @@ fn activity(view: StatusView<'_>, node: &AgentNode) -> (String, Style) {
             (format!("? {} waits for your answer", one_line(&tools(&node.open))), theme.notice)
         }
         Activity::Tools => {
-            let (names, time) = (one_line(&tools(&node.open)), clock(longest(&node.open, view.facts.now)));
+            let (names, time) = (one_line(&tools(&node.open)), clock(longest(&node.open, view.ui.now)));
             let totals = node.totals();
             let working = totals.running.saturating_sub(1);
             // The agents matter then, not the calls that wait for them.
@@ -224,14 +223,14 @@ fn activity(view: StatusView<'_>, node: &AgentNode) -> (String, Style) {
 
 /// Says what keeps the agent that the state is about from going on, in words: the list of agents is hidden while it is alone.
 fn delay(view: StatusView<'_>) -> Option<String> {
-    let node = view.facts.run.run_alone().next().unwrap_or_else(|| view.facts.run.agents.main());
+    let node = view.ui.run.run_alone().next().unwrap_or_else(|| view.ui.run.agents.main());
     let warnings = &node.warnings;
     let delay = warnings.iter().find(|warning| match warning {
         Warning::Silent { .. } | Warning::Slow { .. } | Warning::Repeats { .. } => true,
         // These stand elsewhere: in the question, behind the model, in the list.
         Warning::Asking | Warning::Context { .. } | Warning::Budget { .. } => false,
     });
-    let [long, _] = reasons(delay?, view.facts.now);
+    let [long, _] = reasons(delay?, view.ui.now);
     Some(long)
 }
 
@@ -245,22 +244,22 @@ fn countdown(until: Timestamp, now: Timestamp) -> String {
 
 /// Returns running jobs, tokens and money; in fewer and fewer words.
 fn figures(view: StatusView<'_>) -> Vec<String> {
-    let totals = view.facts.run.agents.main().totals();
+    let totals = view.ui.run.agents.main().totals();
     // A limit is one of the session; without one the conversation counts.
-    let (spent, most) = match view.facts.run.budget.limits.max_tokens {
-        Some(max) => (view.facts.run.budget.tokens, format!(" of {}", count(max))),
-        None => (view.facts.run.agents.spent(), String::new()),
+    let (spent, most) = match view.ui.run.budget.limits.max_tokens {
+        Some(max) => (view.ui.run.budget.tokens, format!(" of {}", count(max))),
+        None => (view.ui.run.agents.spent(), String::new()),
     };
     let tokens = (spent > 0 || !most.is_empty()).then(|| format!("{}{most} tokens used", count(spent)));
-    let money = money_left(view.facts.run.budget).or_else(|| money(totals));
-    let running = view.facts.run.jobs.running();
+    let money = money_left(view.ui.run.budget).or_else(|| money(totals));
+    let running = view.ui.run.jobs.running();
     let jobs = (running > 0).then(|| counted(running, "job"));
     let all = [jobs, tokens, money.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     [all].into_iter().chain(money).collect()
 }
 
 fn share(view: StatusView<'_>) -> Option<String> {
-    let main = view.facts.run.agents.main();
+    let main = view.ui.run.agents.main();
     let cap = main.cap.filter(|cap| *cap > 0).map(count);
     match (context_tokens(main), cap) {
         (Some(tokens), Some(cap)) => {

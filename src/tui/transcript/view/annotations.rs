@@ -10,7 +10,7 @@ use ratatui::style::Style;
 
 use crate::theme::Theme;
 use crate::transcript::cell::{Body, Cell, CellId, Fold};
-use crate::transcript::fold::Transcript;
+use crate::transcript::reduce::Transcript;
 use crate::transcript::search::Search;
 use crate::transcript::selection::Selection;
 use crate::transcript::view::cache::{TranscriptCache, gap_above};

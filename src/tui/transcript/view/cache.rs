@@ -8,7 +8,7 @@ use crate::pictures::Placements;
 use crate::theme::Theme;
 use crate::transcript::cell::{CallStatus, Cell, CellId};
 use crate::transcript::cells::{CellOutline, Cells};
-use crate::transcript::fold::{Extent, Transcript};
+use crate::transcript::reduce::{Extent, Transcript};
 use crate::transcript::scroll::Point;
 use crate::transcript::view::View;
 use crate::transcript::view::matches::{Hit, hits};

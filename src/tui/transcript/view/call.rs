@@ -11,7 +11,7 @@ use crate::transcript::cell::{CallCell, CallState, CallStatus, ChildState, Fold,
 use crate::transcript::result::Shown;
 use crate::transcript::view::rows::{Pen, clean};
 use crate::view::arguments;
-use crate::widgets::code::{Code, Ground};
+use crate::widgets::code::{Code, CodeBackground};
 use crate::widgets::diff;
 use crate::widgets::diff::{Diff, LineKind};
 use crate::widgets::exact::row;
@@ -311,7 +311,7 @@ fn numbered(line: &str, chain: &mut Chain) -> Option<Code> {
         number,
         at: at.min(line.len()),
         from: 0,
-        ground: Ground::Plain,
+        background: CodeBackground::Plain,
     })
 }
 

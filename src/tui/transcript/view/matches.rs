@@ -6,7 +6,7 @@
 
 use crate::theme::Theme;
 use crate::transcript::cell::{Body, CallStatus, Cell, CellId, ChildState, Fold, Stage};
-use crate::transcript::fold::{Extent, Transcript};
+use crate::transcript::reduce::{Extent, Transcript};
 use crate::transcript::scroll::Point;
 use crate::transcript::search::{
     Count, MatchPlace, Scan, Search, SearchAnswer, SearchProgress, SearchRequest, WrapAround,
@@ -16,7 +16,7 @@ use crate::transcript::view::query::Query;
 use crate::transcript::view::rows::Rows;
 use steersman_base::id::AgentId;
 use steersman_base::limits;
-use steersman_session::fold::ReceiptMark;
+use steersman_session::model::ReceiptMark;
 
 /// Work for a cell beside its bytes, in bytes.
 const CELL: usize = 48;

@@ -26,7 +26,7 @@ use crate::pictures::Placements;
 use crate::state::{Part, ShownLine};
 use crate::theme::Theme;
 use crate::transcript::cell::CellId;
-use crate::transcript::fold::Transcript;
+use crate::transcript::reduce::Transcript;
 use crate::transcript::scroll::{Point, Position, Scroll, ScrollRequest};
 use crate::transcript::view::annotations::{Annotations, Annotator};
 use crate::transcript::view::cache::{TranscriptCache, gap_above};

@@ -144,7 +144,7 @@ fn small(c: char) -> char {
 mod tests {
     use super::*;
     use crate::theme::Theme;
-    use crate::transcript::fold::Transcript;
+    use crate::transcript::reduce::Transcript;
     use crate::transcript::view::rows::Rows;
     use steersman_base::event::{Envelope, Event, Outcome};
     use steersman_base::id::AgentId;

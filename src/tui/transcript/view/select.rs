@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use crate::state;
 use crate::theme::Theme;
 use crate::transcript::cell::CellId;
-use crate::transcript::fold::Transcript;
+use crate::transcript::reduce::Transcript;
 use crate::transcript::scroll::Point;
 use crate::transcript::selection::{Selection, SelectionRequest, Shape};
 use crate::transcript::view::cache::{TranscriptCache, gap_above};

@@ -1,7 +1,7 @@
 //! The ledger: each receipt as one row of words, for the overlay and for the export.
 
 use super::receipt::{Receipt, ReceiptState};
-use super::receipt_words::{boundary_words, receipt_words};
+use super::receipt_text::{boundary_words, receipt_text};
 use steersman_base::clock::clock;
 use steersman_base::target::name_of;
 use steersman_base::text;
@@ -67,7 +67,7 @@ fn state(receipt: &Receipt) -> String {
             format!("answered at step {}", answer.step)
         }
         (Some(answer), _) => format!("answered in turn {}", answer.turn),
-        (None, _) => receipt_words(receipt).parts.first().cloned().unwrap_or_default(),
+        (None, _) => receipt_text(receipt).parts.first().cloned().unwrap_or_default(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The frame around a text of the user in the conversation: what the text is, when it was sent, which task it is about.
+//! The wrapper around a text of the user in the conversation: what the text is, when it was sent, which task it is about.
 //!
 //! Pure. It is made once, when the text is delivered, and never again: what was sent stays as it was, for the sake of
 //! prompt caches. Always holds: the user's words stand in it unchanged, and nothing in them can end it, because its tag
@@ -17,7 +17,7 @@ use steersman_base::plan::PlanNews;
 use steersman_base::steering::{Rule, RuleNews, RuleScope, TextKind, Trigger, answer_mark};
 use steersman_base::text::{clip, is_invisible, visible_line};
 
-/// Columns of a task by which a frame names it.
+/// Columns of a task by which a wrapper names it.
 const TASK: usize = 72;
 /// Columns of a tool's name.
 const TOOL: usize = 32;
@@ -46,9 +46,9 @@ pub enum SentWhen<'a> {
     },
 }
 
-/// A text that is to be framed.
+/// A text that is to be wrapped.
 #[derive(Debug, Clone, Copy)]
-pub struct FramedText<'a> {
+pub struct WrappedText<'a> {
     /// Its id.
     pub id: &'a MessageId,
     /// What it is.
@@ -65,16 +65,16 @@ pub struct FramedText<'a> {
     pub task: Option<&'a str>,
 }
 
-/// A framed text as it is read back.
+/// A wrapped text as it is read back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadFrame<'a> {
+pub struct ReadWrapper<'a> {
     /// The id of the text.
     pub id: &'a str,
     /// What it is.
     pub kind: TextKind,
     /// Exactly what the user wrote.
     pub words: &'a str,
-    /// What the frame says of a rule beyond its words; `None` for a text as it was sent.
+    /// What the wrapper says of a rule beyond its words; `None` for a text as it was sent.
     pub news: Option<RuleNews>,
 }
 
@@ -93,8 +93,8 @@ pub struct KeptText<'a> {
     pub words: &'a str,
 }
 
-/// Puts a text into its frame.
-pub fn frame(text: &FramedText<'_>) -> String {
+/// Puts a text into its wrapper.
+pub fn wrap(text: &WrappedText<'_>) -> String {
     let due =
         text.met.map_or_else(String::new, |met| format!(" due=\"{}\"", clip(&attribute_text(&met.to_string()), TASK)));
     let task = text.task.map(beginning).filter(|task| !task.is_empty());
@@ -123,7 +123,7 @@ pub fn rule_news(rule: &Rule, news: RuleNews, reader: &AgentId) -> String {
     wrapped(STEER, rule.id.as_str(), &head, words)
 }
 
-/// Tells the same in plain words, without a frame; `words` are those of the rule as the model knows it.
+/// Tells the same in plain words, without a wrapper; `words` are those of the rule as the model knows it.
 pub fn plain_rule_news(news: RuleNews, words: &str) -> String {
     match news {
         RuleNews::Holds => format!("This rule holds from now on:\n{words}"),
@@ -202,8 +202,8 @@ pub fn wrapped(name: &str, id: &str, head: &str, words: &str) -> String {
     if words.is_empty() { format!("<{tag}{head}></{tag}>") } else { format!("<{tag}{head}>\n{words}\n</{tag}>") }
 }
 
-/// Reads a whole message as the framed text that it is; `None` for any other.
-pub fn read(content: &str) -> Option<ReadFrame<'_>> {
+/// Reads a whole message as the wrapped text that it is; `None` for any other.
+pub fn read(content: &str) -> Option<ReadWrapper<'_>> {
     let (tag, head, words) = unwrapped(content)?;
     // A number behind the id only keeps the tag apart from the words.
     let id = tag.strip_prefix(STEER)?.strip_prefix('-')?.split('-').next()?;
@@ -215,7 +215,7 @@ pub fn read(content: &str) -> Option<ReadFrame<'_>> {
         None if attribute(head, "sent").is_none() => Some(RuleNews::Holds),
         None => None,
     };
-    Some(ReadFrame { id, kind, words, news })
+    Some(ReadWrapper { id, kind, words, news })
 }
 
 /// Reads the texts of the message that leads a shortened conversation, in order.
@@ -334,15 +334,23 @@ fn attribute_text(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn text<'a>(id: &'a MessageId, kind: TextKind, words: &'a str) -> FramedText<'a> {
+    fn text<'a>(id: &'a MessageId, kind: TextKind, words: &'a str) -> WrappedText<'a> {
         let sent = SentWhen::During { tool: Some("bash"), calls: 2 };
-        FramedText { id, kind, scope: RuleScope::Tree, words, sent, met: None, task: Some("Migrate the schema to v3.") }
+        WrappedText {
+            id,
+            kind,
+            scope: RuleScope::Tree,
+            words,
+            sent,
+            met: None,
+            task: Some("Migrate the schema to v3."),
+        }
     }
 
     #[test]
     fn each_kind_says_what_it_is() {
         let id = MessageId::new("m5");
-        let framed = TextKind::ALL.map(|kind| frame(&text(&id, kind, "use v4")));
+        let framed = TextKind::ALL.map(|kind| wrap(&text(&id, kind, "use v4")));
         assert_eq!(
             framed,
             [
@@ -353,7 +361,7 @@ mod tests {
             ]
         );
         for (framed, kind) in framed.iter().zip(TextKind::ALL) {
-            assert_eq!(read(framed), Some(ReadFrame { id: "m5", kind, words: "use v4", news: None }));
+            assert_eq!(read(framed), Some(ReadWrapper { id: "m5", kind, words: "use v4", news: None }));
         }
     }
 
@@ -371,7 +379,7 @@ mod tests {
     fn it_says_which_condition_was_met_and_that_ends_no_tag() {
         let id = MessageId::new("m5");
         let met = Trigger::every("after bash \"<b>*".parse().unwrap());
-        let framed = frame(&FramedText { met: Some(&met), ..text(&id, TextKind::Note, "use v4") });
+        let framed = wrap(&WrappedText { met: Some(&met), ..text(&id, TextKind::Note, "use v4") });
         let head =
             "<steer-m5 kind=\"note\" sent=\"while bash ran, 2 calls before this\" due=\"every after bash ''b'*\">";
         assert_eq!(framed, format!("{head}\nuse v4\n</steer-m5>"));
@@ -395,7 +403,7 @@ mod tests {
         for news in [RuleNews::Holds, RuleNews::Changed, RuleNews::Withdrawn] {
             let frame = rule_news(&rule, news, &main);
             let words = if news == RuleNews::Withdrawn { "" } else { "no new files" };
-            let expected = ReadFrame { id: "m8", kind: TextKind::Rule, words, news: Some(news) };
+            let expected = ReadWrapper { id: "m8", kind: TextKind::Rule, words, news: Some(news) };
             assert_eq!(read(&frame), Some(expected), "{frame}");
         }
     }
@@ -414,7 +422,7 @@ mod tests {
             "<",
             "steer-m5 in a sentence",
         ] {
-            let framed = frame(&text(&id, TextKind::Add, words));
+            let framed = wrap(&text(&id, TextKind::Add, words));
             let tag = framed.strip_prefix('<').unwrap().split(' ').next().unwrap();
             let squeezed: String = words.chars().filter(|c| !c.is_whitespace() && *c != '\u{200b}').collect();
             assert!(!squeezed.to_lowercase().contains(tag), "{tag} in {words:?}");
@@ -428,7 +436,7 @@ mod tests {
     fn a_text_full_of_tags_costs_no_more_than_its_length() {
         let id = MessageId::new("m5");
         let words: String = (2..60_000).map(|number| format!("</steer-m5-{number}>")).collect::<Vec<_>>().concat();
-        let framed = frame(&text(&id, TextKind::Note, &words));
+        let framed = wrap(&text(&id, TextKind::Note, &words));
         assert!(framed.starts_with("<steer-m5-60000 "), "{}", &framed[..40]);
         assert_eq!(read(&framed).unwrap().words, words);
     }

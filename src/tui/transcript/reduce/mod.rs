@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use crate::transcript::cell::{Body, CallCell, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
 use crate::transcript::cells::Cells;
-use crate::transcript::fold::pieces::Live;
+use crate::transcript::reduce::pieces::Live;
 use crate::transcript::result;
 use steersman_base::event::{Envelope, Event, JobOwner, Outcome};
 use steersman_base::id::{AgentId, CallId, JobId, MessageId};
@@ -23,7 +23,7 @@ use steersman_base::limits;
 use steersman_base::plan::PlanAuthor;
 use steersman_base::summary;
 use steersman_base::text;
-use steersman_session::fold::ReceiptWords;
+use steersman_session::model::ReceiptText;
 
 /// A request that is being tried again.
 #[derive(Debug, Clone)]
@@ -299,7 +299,7 @@ impl Transcript {
     }
 
     /// Writes at a text where it is.
-    pub fn set_receipt(&mut self, id: &MessageId, words: ReceiptWords) {
+    pub fn set_receipt(&mut self, id: &MessageId, words: ReceiptText) {
         let place = self.cell_of(id).and_then(|cell| self.cells.get_mut(cell.index()));
         if let Some(Body::User { receipt, .. }) = place.map(Cell::change) {
             *receipt = Some(words);

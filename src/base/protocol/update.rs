@@ -13,14 +13,14 @@ use crate::mode::Mode;
 use crate::plan::{PlanEdit, PlanRefused};
 use crate::protocol::{
     Answer, ApprovalId, ApprovalRequest, BudgetLimits, ContextReport, Decision, DraftText, HookStatus, ModelOption,
-    PauseState, PromptTemplate, QueueAct, ServerStatus, UndoScope,
+    PauseState, PromptTemplate, QueueOperation, ServerStatus, UndoScope,
 };
 use crate::steering::RuleChange;
 
 /// One thing that a client gets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Post {
+pub enum Update {
     /// An event of the agent tree.
     Envelope(Envelope),
     /// What came of a request of this client.
@@ -45,7 +45,7 @@ pub enum Post {
     Notice(Notice),
 }
 
-impl Post {
+impl Update {
     /// Returns the bytes of a piece of text; 0 for everything else.
     pub fn piece_bytes(&self) -> usize {
         if let Self::Envelope(envelope) = self
@@ -137,7 +137,8 @@ pub enum Reply {
         /// The entry.
         id: MessageId,
         /// What was asked for.
-        act: QueueAct,
+        #[serde(rename = "act")]
+        operation: QueueOperation,
         /// What became of it.
         outcome: QueueOutcome,
     },
@@ -223,11 +224,11 @@ pub enum Reply {
     },
     /// How the files that tools changed differ from what they were at the start, as far as that is kept.
     Changes(Vec<FileDiff>),
-    /// What fills the context windows, and what came of a wish about a result.
+    /// What fills the context windows, and what came of a request about a result.
     Context {
         /// The agents that run, the main agent first.
         reports: Vec<ContextReport>,
-        /// Why a wish was not taken.
+        /// Why a request was not taken.
         refused: Option<String>,
     },
     /// What an undo did to each file.
@@ -282,7 +283,7 @@ impl From<bool> for Accepted {
     }
 }
 
-/// What became of a [`QueueAct`].
+/// What became of a [`QueueOperation`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QueueOutcome {

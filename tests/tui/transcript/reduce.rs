@@ -4,7 +4,7 @@ use serde_json::json;
 use steersman_base::event::{Event, Outcome};
 use steersman_base::message::Arguments;
 use steersman_tui::transcript::cell::{Body, CallState, CellId, ChildState, Stage};
-use steersman_tui::transcript::fold::Transcript;
+use steersman_tui::transcript::reduce::Transcript;
 
 use super::{
     Pane, assistant, body, call, delta, ended, envelope, mid_loop, result, spawned, spawned_by, thinking,

@@ -19,30 +19,30 @@ pub const SERVER_TOOLS: &str = "mcp";
 /// One thing that a tool wants to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Act {
+pub enum Operation {
     /// Run a shell command.
-    Command(CommandAct),
+    Command(CommandOperation),
     /// Create or change a file.
-    Write(WriteAct),
+    Write(WriteOperation),
     /// Get an address.
-    Fetch(FetchAct),
+    Fetch(FetchOperation),
     /// Send a query to a search service.
-    Search(SearchAct),
+    Search(SearchOperation),
     /// Copy a repository.
-    Clone(CloneAct),
+    Clone(CloneOperation),
     /// Use a tool that changes and sends nothing.
-    Use(UseAct),
+    Use(UseOperation),
     /// Call a tool of an MCP server.
-    ServerTool(ServerToolAct),
+    ServerTool(ServerToolOperation),
     /// Write to a command that runs in the background.
-    Input(InputAct),
+    Input(InputOperation),
     /// Do what a tool of a host does.
-    Custom(CustomAct),
+    Custom(CustomOperation),
 }
 
 /// A command for `bash -c`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CommandAct {
+pub struct CommandOperation {
     /// Exactly what the shell gets.
     pub command: String,
     /// Where it runs; real and absolute.
@@ -58,7 +58,7 @@ pub struct CommandAct {
 
 /// A file with its new content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WriteAct {
+pub struct WriteOperation {
     /// The tool: `write` or `edit`.
     pub tool: Cow<'static, str>,
     /// Real and absolute.
@@ -83,7 +83,7 @@ pub struct Content {
 
 /// An address that is to be asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FetchAct {
+pub struct FetchOperation {
     /// The tool: `fetch` or `web_scrape`.
     pub tool: Cow<'static, str>,
     /// The whole address, as it is requested.
@@ -92,7 +92,7 @@ pub struct FetchAct {
 
 /// A query that leaves the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SearchAct {
+pub struct SearchOperation {
     /// The words.
     pub query: String,
     /// The services that may get it, in order.
@@ -101,7 +101,7 @@ pub struct SearchAct {
 
 /// A repository that is to be copied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CloneAct {
+pub struct CloneOperation {
     /// Its address.
     pub url: String,
     /// The directory that it goes to; real and absolute.
@@ -109,9 +109,9 @@ pub struct CloneAct {
     pub into: PathBuf,
 }
 
-/// A use of a tool that changes and sends nothing: reading, and what does no act of its own.
+/// A use of a tool that changes and sends nothing: reading, and what does no operation of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UseAct {
+pub struct UseOperation {
     /// The tool.
     pub tool: Cow<'static, str>,
     /// What it reads; real and absolute.
@@ -123,7 +123,7 @@ pub struct UseAct {
 
 /// A call of a tool of an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ServerToolAct {
+pub struct ServerToolOperation {
     /// The server, by its name in the configuration.
     pub server: String,
     /// The command or the address that it is reached by.
@@ -140,7 +140,7 @@ pub struct ServerToolAct {
 
 /// A text for a command that runs in the background.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InputAct {
+pub struct InputOperation {
     /// The job.
     pub job: JobId,
     /// Its command.
@@ -153,7 +153,7 @@ pub struct InputAct {
 ///
 /// The user sees the action and all of the detail. No mode lets it run unasked but the one that asks about nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CustomAct {
+pub struct CustomOperation {
     /// The tool.
     pub tool: String,
     /// What it does: `send a mail`. What the user allows for a session is this action of this tool.
@@ -164,8 +164,8 @@ pub struct CustomAct {
     pub sends: bool,
 }
 
-impl CustomAct {
-    /// Makes the action of a tool that can send something out of this machine; see [`CustomAct::keeps_here`].
+impl CustomOperation {
+    /// Makes the action of a tool that can send something out of this machine; see [`CustomOperation::keeps_here`].
     pub fn new(tool: impl Into<String>, action: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { tool: tool.into(), action: action.into(), detail: detail.into(), sends: true }
     }
@@ -177,29 +177,29 @@ impl CustomAct {
     }
 }
 
-impl CommandAct {
+impl CommandOperation {
     /// Returns whether it goes on in the background: nothing that is waited for may take so long.
     pub fn is_in_background(&self) -> bool {
         self.timeout > limits::COMMAND_MOST_TIME
     }
 }
 
-impl ServerToolAct {
+impl ServerToolOperation {
     /// Returns what rules are about: `server/tool`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.server, self.tool)
     }
 }
 
-impl Act {
+impl Operation {
     /// Returns the question about it, in one line; nothing in it comes from a tool or a model.
     pub fn title(&self) -> &'static str {
         match self {
-            Self::Command(act) if act.outside => "Run this command outside of the sandbox, as you?",
-            Self::Command(act) if act.is_in_background() => "Run this command in the background?",
+            Self::Command(operation) if operation.outside => "Run this command outside of the sandbox, as you?",
+            Self::Command(operation) if operation.is_in_background() => "Run this command in the background?",
             Self::Command(_) => "Run this command?",
-            Self::Write(WriteAct { before: None, .. }) => "Create this file?",
-            Self::Write(WriteAct { before: Some(_), .. }) => "Change this file?",
+            Self::Write(WriteOperation { before: None, .. }) => "Create this file?",
+            Self::Write(WriteOperation { before: Some(_), .. }) => "Change this file?",
             Self::Fetch(_) => "Get this address?",
             Self::Search(_) => "Search the web for this?",
             Self::Clone(_) => "Clone this repository?",
@@ -213,15 +213,15 @@ impl Act {
     /// Returns the name of what the question is about, where it has one, and what exactly would happen; both untrusted.
     pub(super) fn named(&self) -> (Option<String>, &str) {
         match self {
-            Self::Command(act) => (None, &act.command),
-            Self::Write(act) => (Some(act.shown.clone()), &act.diff),
-            Self::Fetch(act) => (None, &act.url),
-            Self::Search(act) => (None, &act.query),
-            Self::Clone(act) => (None, &act.url),
-            Self::Use(act) => (Some(act.tool.to_string()), &act.shown),
-            Self::ServerTool(act) => (Some(act.name()), &act.arguments),
-            Self::Input(act) => (Some(format!("{}, {}", act.job, act.command)), &act.text),
-            Self::Custom(act) => (Some(format!("{}, {}", act.tool, act.action)), &act.detail),
+            Self::Command(operation) => (None, &operation.command),
+            Self::Write(operation) => (Some(operation.shown.clone()), &operation.diff),
+            Self::Fetch(operation) => (None, &operation.url),
+            Self::Search(operation) => (None, &operation.query),
+            Self::Clone(operation) => (None, &operation.url),
+            Self::Use(operation) => (Some(operation.tool.to_string()), &operation.shown),
+            Self::ServerTool(operation) => (Some(operation.name()), &operation.arguments),
+            Self::Input(operation) => (Some(format!("{}, {}", operation.job, operation.command)), &operation.text),
+            Self::Custom(operation) => (Some(format!("{}, {}", operation.tool, operation.action)), &operation.detail),
         }
     }
 
@@ -230,11 +230,11 @@ impl Act {
         match self {
             // What is written to a command can be a command too.
             Self::Command(_) | Self::Input(_) => "bash",
-            Self::Write(act) => &act.tool,
-            Self::Fetch(act) => &act.tool,
+            Self::Write(operation) => &operation.tool,
+            Self::Fetch(operation) => &operation.tool,
             Self::Search(_) => "web_search",
             Self::Clone(_) => "git_clone",
-            Self::Use(act) => &act.tool,
+            Self::Use(operation) => &operation.tool,
             Self::ServerTool(_) => SERVER_TOOLS,
             // Only rules for every tool are about the tools of a host, whatever their names.
             Self::Custom(_) => "custom",
@@ -275,14 +275,14 @@ impl<'de> Deserialize<'de> for Content {
 
 macro_rules! into_act {
     ($($kind:ident $name:ident),*) => {
-        $(impl From<$name> for Act {
-            fn from(act: $name) -> Self {
-                Self::$kind(act)
+        $(impl From<$name> for Operation {
+            fn from(operation: $name) -> Self {
+                Self::$kind(operation)
             }
         })*
     };
 }
-into_act!(Command CommandAct, Write WriteAct, Fetch FetchAct, Search SearchAct, Clone CloneAct, Use UseAct, ServerTool ServerToolAct, Input InputAct, Custom CustomAct);
+into_act!(Command CommandOperation, Write WriteOperation, Fetch FetchOperation, Search SearchOperation, Clone CloneOperation, Use UseOperation, ServerTool ServerToolOperation, Input InputOperation, Custom CustomOperation);
 
 fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())

@@ -12,7 +12,7 @@ use steersman_base::event::Outcome;
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::summary::{self, seconds, tokens as count};
-use steersman_session::fold::agents::{Activity, AgentNode, AgentStatus, OpenCall, Totals, Warning};
+use steersman_session::model::agents::{Activity, AgentNode, AgentStatus, OpenCall, Totals, Warning};
 
 /// Returns how an agent is called on the screen (untrusted).
 pub fn agent_name(id: &AgentId) -> String {

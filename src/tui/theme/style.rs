@@ -61,8 +61,8 @@ fn style(text: &str) -> Result<Style, String> {
         if let Some((_, attribute)) = ATTRIBUTES.iter().find(|(name, _)| *name == word) {
             style = style.add_modifier(*attribute);
         } else if word == "on" {
-            let ground = words.next().ok_or("\"on\" needs a background colour after it")?;
-            style.bg = colour(ground)?;
+            let background = words.next().ok_or("\"on\" needs a background colour after it")?;
+            style.bg = colour(background)?;
         } else {
             style.fg = colour(word)?;
         }

@@ -23,7 +23,7 @@ use jiff::{SignedDuration, Timestamp};
 use steersman_base::event::Pending;
 use steersman_base::id::AgentId;
 use steersman_base::price::Prices;
-use steersman_base::protocol::{Notice, Post, Reply};
+use steersman_base::protocol::{Notice, Reply, Update};
 use warnings::ToolTimes;
 
 pub use node::{Activity, AgentNode, OpenCall};
@@ -181,12 +181,16 @@ impl Agents {
     }
 
     /// Folds anything else in that the run says at this moment.
-    pub(crate) fn post(&mut self, post: &Post, now: Timestamp) {
-        match post {
-            Post::Queues { queues, .. } => self.ask_about(queues, now),
-            Post::Reply(Reply::Cancelling(agents)) => self.stopping(agents, now),
-            Post::Notice(Notice::BuildFailed(error)) => self.cannot_run(&error.to_string(), now),
-            Post::Envelope(_) | Post::Reply(_) | Post::Approvals { .. } | Post::Budget(_) | Post::Notice(_) => {}
+    pub(crate) fn apply_update(&mut self, update: &Update, now: Timestamp) {
+        match update {
+            Update::Queues { queues, .. } => self.ask_about(queues, now),
+            Update::Reply(Reply::Cancelling(agents)) => self.stopping(agents, now),
+            Update::Notice(Notice::BuildFailed(error)) => self.cannot_run(&error.to_string(), now),
+            Update::Envelope(_)
+            | Update::Reply(_)
+            | Update::Approvals { .. }
+            | Update::Budget(_)
+            | Update::Notice(_) => {}
         }
     }
 

@@ -28,7 +28,7 @@ pub struct SessionParts {
 }
 
 #[derive(Default)]
-struct Fold {
+struct ExportReducer {
     parts: SessionParts,
     /// By their number, so that each is made where it is first named.
     agents: BTreeMap<usize, AgentPart>,
@@ -168,7 +168,7 @@ pub struct ResultPart {
 impl SessionParts {
     /// Folds what a journal holds.
     pub fn of(reading: Reading) -> Self {
-        let mut fold = Fold::default();
+        let mut fold = ExportReducer::default();
         fold.agent(&AgentId::main(), None);
         for record in reading.records {
             fold.add(record);
@@ -185,7 +185,7 @@ impl SessionParts {
     }
 }
 
-impl Fold {
+impl ExportReducer {
     fn add(&mut self, record: Record) {
         match record {
             Record::Session(header) => self.parts.header = Some(header),

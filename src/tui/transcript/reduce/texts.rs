@@ -4,7 +4,7 @@
 
 use super::Transcript;
 use crate::transcript::cell::{Body, Cell, CellId, Stage};
-use crate::transcript::fold::pieces::Live;
+use crate::transcript::reduce::pieces::Live;
 use steersman_base::steering::text_answers;
 use steersman_base::text;
 

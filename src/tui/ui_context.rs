@@ -1,6 +1,6 @@
 //! What every pane may read and only the root changes: size, time, keys, theme, where the screen is, and the run.
 //!
-//! A pane's functions take its own state and these facts; `App` keeps both beside each other, so that one can be changed
+//! A pane's functions take its own state and this context; `App` keeps both beside each other, so that one can be changed
 //! while the other is read.
 
 use std::borrow::Cow;
@@ -14,12 +14,12 @@ use super::state::Medium;
 use super::theme::{Theme, Themes};
 use super::tour::Tour;
 use steersman_base::id::ClientId;
-use steersman_base::protocol::{Post, Unsaved};
-use steersman_session::fold::RunState;
+use steersman_base::protocol::{Unsaved, Update};
+use steersman_session::model::RunState;
 
-/// The facts that every pane goes by.
+/// What every pane may read.
 #[derive(Debug, Clone)]
-pub struct Facts {
+pub struct UiContext {
     pub run: RunState,
     /// The run with the part of its past that has been read, until all of it is: nothing of that happens now.
     past: Option<Box<RunState>>,
@@ -47,8 +47,8 @@ pub struct Facts {
     pub tour: Tour,
 }
 
-impl Facts {
-    /// Makes the facts of a screen that begins: the usual keys, universal time, no directory.
+impl UiContext {
+    /// Makes the context of a screen that begins: the usual keys, universal time, no directory.
     pub fn new(size: Size, now: Timestamp, themes: Themes) -> Self {
         Self {
             run: RunState::default(),
@@ -86,12 +86,12 @@ impl Facts {
         self.past.as_deref_mut().unwrap_or(&mut self.run)
     }
 
-    /// Folds a post; an event is still to be applied to [`Facts::event_run`].
-    pub fn post(&mut self, post: &Post) {
+    /// Applies an update; an event is still to be applied to [`UiContext::event_run`].
+    pub fn apply(&mut self, update: &Update) {
         let now = self.now;
-        let is_past = matches!(post, Post::Envelope(_)) && self.past.is_some();
+        let is_past = matches!(update, Update::Envelope(_)) && self.past.is_some();
         let present = (!is_past).then_some(&mut self.run);
-        present.into_iter().chain(self.past.as_deref_mut()).for_each(|run| run.post(post, now));
+        present.into_iter().chain(self.past.as_deref_mut()).for_each(|run| run.apply_update(update, now));
     }
 
     /// Returns who sent a text, unless that is this client.

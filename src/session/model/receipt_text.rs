@@ -41,14 +41,14 @@ impl ReceiptMark {
 
 /// A receipt in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReceiptWords {
+pub struct ReceiptText {
     /// The mark.
     pub mark: ReceiptMark,
     /// The words, the most telling first.
     pub parts: Vec<String>,
 }
 
-impl ReceiptWords {
+impl ReceiptText {
     /// Returns the mark and all words as one line.
     pub fn line(&self) -> String {
         format!("{} {}", self.mark.symbol(), self.parts.join(" · "))
@@ -56,7 +56,7 @@ impl ReceiptWords {
 }
 
 /// Puts a receipt into words.
-pub fn receipt_words(receipt: &Receipt) -> ReceiptWords {
+pub fn receipt_text(receipt: &Receipt) -> ReceiptText {
     let (mark, first) = match &receipt.state {
         ReceiptState::Pending => (ReceiptMark::Waiting, "pending".to_owned()),
         ReceiptState::Leaving => (ReceiptMark::Waiting, "on its way".to_owned()),
@@ -84,7 +84,7 @@ pub fn receipt_words(receipt: &Receipt) -> ReceiptWords {
     if let Some(seconds) = receipt.waited().filter(|seconds| *seconds > 0) {
         parts.push(format!("waited {}", clock(seconds)));
     }
-    ReceiptWords { mark, parts }
+    ReceiptText { mark, parts }
 }
 
 /// Says where a text entered, without its state: for a column of its own.

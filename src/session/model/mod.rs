@@ -1,4 +1,4 @@
-//! What a client knows of a run without a screen, folded from posts.
+//! What a client knows of a run without a screen, reduced from updates.
 //!
 //! Screen, line output, a replay and a report of the state go by the same values. Nothing here draws, reads a key or looks
 //! at a clock; texts of agents and tools are untrusted until they are put into words.
@@ -8,13 +8,13 @@
 //! - the agents, their sums, what needs attention: `agents/mod.rs`; tests: `tests/tui/tree.rs`
 //! - the texts that wait for delivery: `pending.rs`; tests: `tests/tui/pending_list.rs`, `tests/tui/tui_shell.rs`
 //! - a condition that can never be met: `never.rs`; tests: `tests/tui/conditions_shown.rs`
-//! - what became of each text that was sent: `receipt.rs`, `receipts.rs`, and in words `receipt_words.rs`; tests:
+//! - what became of each text that was sent: `receipt.rs`, `receipts.rs`, and in words `receipt_text.rs`; tests:
 //!   `tests/tui/receipt_marks.rs`, `receipt_lives.rs`
 //! - the ledger, a row for each text: `ledger.rs`; tests: `tests/tui/ledger.rs`, `tests/tui/export.rs`
 //! - the rules of the user that hold: `rules.rs`; tests: `tests/tui/kinds.rs`
 //! - the plans of the agents: `plans.rs`; tests: `tests/tui/plan.rs`
 //! - which agents are paused, and where each waits: `pauses.rs`; tests: `tests/tui/pause.rs`
-//! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_words.rs`; tests:
+//! - mode, open approvals, sandbox: `permissions.rs`, what is asked in words: `approval_text.rs`; tests:
 //!   `tests/tui/approval_popups/mod.rs`, `tests/tui/modes.rs`
 //! - the files that tools changed: `changes.rs`; tests: `tests/tui/changes_pane.rs`
 //! - the commands that the agents ran: `commands.rs`; tests: `tests/tui/command_runs.rs`
@@ -23,7 +23,7 @@
 //! - the budget in words: `budget.rs`; tests: `tests/tui/long_conversations.rs`
 
 pub mod agents;
-mod approval_words;
+mod approval_text;
 mod budget;
 mod changes;
 mod commands;
@@ -36,11 +36,11 @@ mod pending;
 mod permissions;
 mod plans;
 mod receipt;
-mod receipt_words;
+mod receipt_text;
 mod receipts;
 mod rules;
 
-pub use approval_words::{DetailPart, approval_parts, size};
+pub use approval_text::{DetailPart, approval_parts, size};
 pub use budget::{budget_sentence, money_left};
 pub use changes::{ChangedFile, FileChange, FileChanges};
 pub use commands::{CommandList, CommandRun};
@@ -52,7 +52,7 @@ pub use pending::{PendingStage, PendingText, PendingTexts};
 pub use permissions::{Permissions, Sandbox};
 pub use plans::{AgentPlan, PlanList};
 pub use receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptAnswer, ReceiptCost, ReceiptState, UnseenReason};
-pub use receipt_words::{ReceiptMark, ReceiptWords, receipt_words};
+pub use receipt_text::{ReceiptMark, ReceiptText, receipt_text};
 pub use receipts::Receipts;
 pub use rules::{RuleList, rule_scope_words};
 
@@ -62,7 +62,8 @@ use jiff::Timestamp;
 use steersman_base::event::{Envelope, Event};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{
-    Accepted, BudgetStatus, ImageSupport, Notice, Post, PromptTemplate, QueueAct, QueueOutcome, Reply, ServerStatus,
+    Accepted, BudgetStatus, ImageSupport, Notice, PromptTemplate, QueueOperation, QueueOutcome, Reply, ServerStatus,
+    Update,
 };
 use steersman_base::text::visible_line;
 
@@ -182,35 +183,35 @@ impl RunState {
     }
 
     /// Folds anything else in that the run says at this moment.
-    pub fn post(&mut self, post: &Post, now: Timestamp) {
-        self.agents.post(post, now);
-        match post {
-            Post::Reply(reply) => self.replied(reply, now),
-            Post::Queues { queues, paused } => {
+    pub fn apply_update(&mut self, update: &Update, now: Timestamp) {
+        self.agents.apply_update(update, now);
+        match update {
+            Update::Reply(reply) => self.replied(reply, now),
+            Update::Queues { queues, paused } => {
                 self.receipts.snapshot(queues);
                 self.pending.snapshot(queues, *paused);
             }
-            Post::Approvals { mode, open } => {
+            Update::Approvals { mode, open } => {
                 self.permissions.mode = *mode;
                 self.permissions.open.clone_from(open);
             }
-            Post::Budget(status) => self.budget = *status,
-            Post::Notice(Notice::Servers(servers)) => self.servers.clone_from(servers),
-            Post::Notice(Notice::Hooks(hooks)) => self.hooks.known.clone_from(hooks),
+            Update::Budget(status) => self.budget = *status,
+            Update::Notice(Notice::Servers(servers)) => self.servers.clone_from(servers),
+            Update::Notice(Notice::Hooks(hooks)) => self.hooks.known.clone_from(hooks),
             // Another model will answer.
-            Post::Notice(Notice::ModelSwitch { outcome: Ok(_), .. }) => self.images = None,
-            Post::Notice(Notice::Images(support)) => self.images = Some(*support),
-            Post::Notice(Notice::Templates(templates)) => self.templates.clone_from(templates),
-            Post::Notice(Notice::Continuable(agents)) => self.continuable.clone_from(agents),
-            Post::Notice(Notice::Returned(entries)) => self.returned(entries),
-            Post::Notice(Notice::Pause { agent, state }) => self.pauses.set(agent.as_ref(), *state),
-            Post::Notice(Notice::Withdrawn { entries, .. }) => {
+            Update::Notice(Notice::ModelSwitch { outcome: Ok(_), .. }) => self.images = None,
+            Update::Notice(Notice::Images(support)) => self.images = Some(*support),
+            Update::Notice(Notice::Templates(templates)) => self.templates.clone_from(templates),
+            Update::Notice(Notice::Continuable(agents)) => self.continuable.clone_from(agents),
+            Update::Notice(Notice::Returned(entries)) => self.returned(entries),
+            Update::Notice(Notice::Pause { agent, state }) => self.pauses.set(agent.as_ref(), *state),
+            Update::Notice(Notice::Withdrawn { entries, .. }) => {
                 for entry in entries {
                     self.pending.remove(&entry.id);
                     self.receipts.withdrawn(&entry.id);
                 }
             }
-            Post::Envelope(_) | Post::Notice(_) => {}
+            Update::Envelope(_) | Update::Notice(_) => {}
         }
     }
 
@@ -218,11 +219,16 @@ impl RunState {
         match reply {
             Reply::Injected { to, message, outcome: Ok(id) } => self.receipts.sent(id, to, &message.text, now),
             Reply::Stopped(entries) => self.returned(entries),
-            Reply::Queue { id, act: QueueAct::Withdraw { .. }, outcome: QueueOutcome::Withdrawn(_), .. } => {
+            Reply::Queue {
+                id,
+                operation: QueueOperation::Withdraw { .. },
+                outcome: QueueOutcome::Withdrawn(_),
+                ..
+            } => {
                 self.pending.remove(id);
                 self.receipts.withdrawn(id);
             }
-            Reply::Queue { id, act: QueueAct::Merge, outcome: QueueOutcome::Merged(_, second), .. } => {
+            Reply::Queue { id, operation: QueueOperation::Merge, outcome: QueueOutcome::Merged(_, second), .. } => {
                 self.pending.remove(&second.id);
                 self.receipts.merged(&second.id, id);
             }

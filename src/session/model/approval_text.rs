@@ -8,8 +8,8 @@ use steersman_base::clock::clock;
 use steersman_base::limits;
 use steersman_base::plan::PlanStep;
 use steersman_base::protocol::{
-    Act, ApprovalRequest, ApprovalSubject, CloneAct, CommandAct, Content, CustomAct, FetchAct, InputAct, SearchAct,
-    ServerToolAct, UseAct, WriteAct, form_words,
+    ApprovalRequest, ApprovalSubject, CloneOperation, CommandOperation, Content, CustomOperation, FetchOperation,
+    InputOperation, Operation, SearchOperation, ServerToolOperation, UseOperation, WriteOperation, form_words,
 };
 use steersman_base::text::visible_line;
 
@@ -44,7 +44,7 @@ pub enum DetailPart {
 pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
     let mut parts = Vec::new();
     match &request.subject {
-        ApprovalSubject::Act { act } => act_parts(act, &mut parts),
+        ApprovalSubject::Operation { operation } => act_parts(operation, &mut parts),
         ApprovalSubject::Plain { detail, .. } => parts.push(DetailPart::Exact(detail.clone())),
         ApprovalSubject::Form { server, message, fields } => {
             parts.push(DetailPart::Fact("server", server.clone()));
@@ -72,9 +72,9 @@ pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
     parts
 }
 
-fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
-    match act {
-        Act::Command(act @ CommandAct { command, cwd, timeout, outside }) => {
+fn act_parts(operation: &Operation, parts: &mut Vec<DetailPart>) {
+    match operation {
+        Operation::Command(operation @ CommandOperation { command, cwd, timeout, outside }) => {
             exact(command, parts);
             parts.push(DetailPart::Fact("in", cwd.to_string_lossy().into_owned()));
             if *outside {
@@ -83,13 +83,13 @@ fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
                     "none: git runs as you, without a shell, its hooks, its pager and its editor".to_owned(),
                 ));
             }
-            if act.is_in_background() {
+            if operation.is_in_background() {
                 parts.push(DetailPart::Fact("runs", "in the background, until it ends or is stopped".to_owned()));
             } else if *timeout != USUAL_TIME {
                 parts.push(DetailPart::Fact("at most", clock(timeout.as_secs())));
             }
         }
-        Act::Write(WriteAct { tool: _, path: _, shown, before, after, diff }) => {
+        Operation::Write(WriteOperation { tool: _, path: _, shown, before, after, diff }) => {
             let (before, after) = (before.as_ref().map(Content::size), after.size());
             let size = match before {
                 None => format!("new, {after} bytes"),
@@ -107,31 +107,31 @@ fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
             }
         }
         // Both tools get the address.
-        Act::Fetch(FetchAct { tool: _, url }) => exact(url, parts),
-        Act::Search(SearchAct { query, services }) => {
+        Operation::Fetch(FetchOperation { tool: _, url }) => exact(url, parts),
+        Operation::Search(SearchOperation { query, services }) => {
             parts.push(DetailPart::Exact(query.clone()));
             parts.push(DetailPart::Fact("goes to", services.join(", ")));
         }
-        Act::Clone(CloneAct { url, into }) => {
+        Operation::Clone(CloneOperation { url, into }) => {
             exact(url, parts);
             parts.push(DetailPart::Fact("into", into.to_string_lossy().into_owned()));
         }
-        Act::Use(UseAct { tool, path: _, shown }) => {
+        Operation::Use(UseOperation { tool, path: _, shown }) => {
             parts.push(DetailPart::Fact("tool", tool.clone().into_owned()));
             exact(shown, parts);
         }
-        Act::Input(InputAct { job, command, text }) => {
+        Operation::Input(InputOperation { job, command, text }) => {
             parts.push(DetailPart::Fact("job", job.to_string()));
             parts.push(DetailPart::Fact("command", command.clone()));
             exact(text, parts);
         }
-        Act::Custom(CustomAct { tool, action, detail, sends }) => {
+        Operation::Custom(CustomOperation { tool, action, detail, sends }) => {
             parts.push(DetailPart::Fact("tool", tool.clone()));
             parts.push(DetailPart::Fact("does", action.clone()));
             exact(detail, parts);
             parts.extend(keeps_here(*sends));
         }
-        Act::ServerTool(ServerToolAct { server, reached, tool, arguments, hints, sends }) => {
+        Operation::ServerTool(ServerToolOperation { server, reached, tool, arguments, hints, sends }) => {
             parts.push(DetailPart::Fact("server", server.clone()));
             parts.push(DetailPart::Fact("reached by", reached.clone()));
             parts.push(DetailPart::Fact("tool", tool.clone()));
@@ -146,7 +146,7 @@ fn act_parts(act: &Act, parts: &mut Vec<DetailPart>) {
     }
 }
 
-/// Says of an act for which that is configured that it sends nothing.
+/// Says of an operation for which that is configured that it sends nothing.
 fn keeps_here(sends: bool) -> Option<DetailPart> {
     (!sends).then(|| DetailPart::Fact("sends", "nothing out of this machine, as it is configured".to_owned()))
 }

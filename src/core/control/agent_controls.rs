@@ -1,7 +1,7 @@
 //! The controls of every running agent of the tree, so that a host can steer each by itself.
 //!
 //! Children (D21) have a queue, a cancel flag and a gate of their own only when the host
-//! hands a crew to the part that spawns them. Always holds: an agent is in the list from before its first request until
+//! hands agent controls to the part that spawns them. Always holds: an agent is in the list from before its first request until
 //! its end; what was pending when it ended goes to whoever dismissed it, never lost.
 
 use std::sync::{Arc, Mutex};
@@ -51,17 +51,17 @@ impl Controls {
     }
 }
 
-impl From<Controls> for Arc<Crew> {
-    /// Makes a crew of the main agent alone.
+impl From<Controls> for Arc<AgentControls> {
+    /// Makes the agent controls of the main agent alone.
     fn from(main: Controls) -> Self {
-        Self::new(Crew::new(main))
+        Self::new(AgentControls::new(main))
     }
 }
 
 /// The controls of all agents that run.
 ///
 /// Example: "The controls of a tree" in the documentation of `steersman::prelude`.
-pub struct Crew {
+pub struct AgentControls {
     inner: Mutex<Inner>,
 }
 
@@ -78,15 +78,15 @@ struct Member {
     controls: Controls,
 }
 
-impl Default for Crew {
-    /// Makes a crew of a main agent with controls of its own.
+impl Default for AgentControls {
+    /// Makes the agent controls of a main agent with controls of its own.
     fn default() -> Self {
         Self::new(Controls::default())
     }
 }
 
-impl Crew {
-    /// Makes a crew of the main agent alone.
+impl AgentControls {
+    /// Makes the agent controls of the main agent alone.
     pub fn new(main: Controls) -> Self {
         Self { inner: Mutex::new(Inner { main, members: Vec::new(), watchers: Vec::new(), paused: false }) }
     }

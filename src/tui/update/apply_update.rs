@@ -1,4 +1,4 @@
-//! What the run says, folded into the facts and from there into every pane: events, replies, snapshots, notices.
+//! What the run says, applied to the context and from there into every pane: events, replies, snapshots, notices.
 
 use super::{approval, call_text, carry_out, command, hooks, plan, question, rules, servers, sessions, with_message};
 use crate::app::App;
@@ -14,12 +14,12 @@ use crate::{alerts, approval as approvals, pause, pending};
 use steersman_base::error::Refused;
 use steersman_base::event::{Envelope, Event, Pending, Usage};
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{Notice, Post, Reply, Request};
-use steersman_session::fold::agents::Agents;
-use steersman_session::fold::{budget_sentence, receipt_words};
+use steersman_base::protocol::{Notice, Reply, Request, Update};
+use steersman_session::model::agents::Agents;
+use steersman_session::model::{budget_sentence, receipt_text};
 
-/// What a post has changed.
-pub enum PostOutcome {
+/// What an update has changed.
+pub enum UpdateOutcome {
     /// A piece of a stream: they come by the thousand, and change nothing about the message.
     Piece,
     /// Anything; with what is to be done.
@@ -27,56 +27,56 @@ pub enum PostOutcome {
 }
 
 /// Folds what the run says.
-pub fn apply(app: &mut App, post: Post) -> PostOutcome {
-    app.facts.post(&post);
-    let App { questions, message, facts, .. } = app;
-    let wanted = match post {
-        Post::Envelope(envelope) => {
+pub fn apply(app: &mut App, update: Update) -> UpdateOutcome {
+    app.ui.apply(&update);
+    let App { questions, message, ui, .. } = app;
+    let wanted = match update {
+        Update::Envelope(envelope) => {
             let effects = happened(app, &envelope);
-            alerts::apply(&mut app.alerts, &envelope, &app.facts.run.pending);
+            alerts::apply(&mut app.alerts, &envelope, &app.ui.run.pending);
             if let Event::ThinkingDelta { .. } | Event::AssistantDelta { .. } = envelope.event {
-                return PostOutcome::Piece;
+                return UpdateOutcome::Piece;
             }
-            return PostOutcome::Changed(effects);
+            return UpdateOutcome::Changed(effects);
         }
-        Post::Reply(reply) => return PostOutcome::Changed(replied(app, reply)),
-        Post::Notice(notice) => return PostOutcome::Changed(noticed(app, notice)),
-        Post::Queues { .. } => {
-            message.know_images(facts.run.pending.entries().iter().map(|text| &text.message));
-            approvals::ask_about_stale(questions, message.edited(), facts);
+        Update::Reply(reply) => return UpdateOutcome::Changed(replied(app, reply)),
+        Update::Notice(notice) => return UpdateOutcome::Changed(noticed(app, notice)),
+        Update::Queues { .. } => {
+            message.know_images(ui.run.pending.entries().iter().map(|text| &text.message));
+            approvals::ask_about_stale(questions, message.edited(), ui);
             Vec::new()
         }
-        Post::Approvals { .. } => approval::snapshot(questions, message, facts),
-        Post::Budget(_) => Vec::new(),
+        Update::Approvals { .. } => approval::snapshot(questions, message, ui),
+        Update::Budget(_) => Vec::new(),
     };
-    PostOutcome::Changed(carry_out(app, wanted))
+    UpdateOutcome::Changed(carry_out(app, wanted))
 }
 
 fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
-    app.facts.now = app.facts.now.max(envelope.at);
-    let run = app.facts.event_run();
+    app.ui.now = app.ui.now.max(envelope.at);
+    let run = app.ui.event_run();
     let priced = priced(&run.agents, envelope);
     let envelope = priced.as_ref().unwrap_or(envelope);
     app.transcripts.envelope(envelope);
     for id in run.apply(envelope) {
         if let Some(receipt) = run.receipts.get(&id) {
-            app.transcripts.set_receipt(&receipt.agent, &id, receipt_words(receipt));
+            app.transcripts.set_receipt(&receipt.agent, &id, receipt_text(receipt));
         }
     }
-    let wanted = call_text::apply(&mut app.pause, &mut app.message, &app.facts, envelope);
+    let wanted = call_text::apply(&mut app.pause, &mut app.message, &app.ui, envelope);
     let effects = carry_out(app, wanted);
     note_model(app, envelope);
-    app.facts.tour.apply(envelope, &app.facts.run);
+    app.ui.tour.apply(envelope, &app.ui.run);
     if let Event::HookRan(_) = &envelope.event {
-        hooks::follow(&mut app.focus.overlays, &app.facts);
+        hooks::follow(&mut app.focus.overlays, &app.ui);
     }
     if let Event::UserTurn { content, .. } = &envelope.event {
         app.message.count_images(content);
     }
     if let Event::Returned { entries } = &envelope.event {
         // What the user has in newer words is no news.
-        let App { facts, pending, .. } = app;
-        let is_news = |entry: &&Pending| entry.sender == facts.client && !pending.was_kept(&entry.id);
+        let App { ui, pending, .. } = app;
+        let is_news = |entry: &&Pending| entry.sender == ui.client && !pending.was_kept(&entry.id);
         let fresh: Vec<Pending> = entries.iter().filter(is_news).cloned().collect();
         with_message(app, |message, known| bring_back::returned(message, &envelope.agent, &fresh, known));
     }
@@ -108,17 +108,17 @@ fn priced(agents: &Agents, envelope: &Envelope) -> Option<Envelope> {
 
 /// Folds what came of a request.
 fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
-    let App { questions, message, transcripts, facts, focus, .. } = app;
+    let App { questions, message, transcripts, ui, focus, .. } = app;
     let mut wanted = Vec::new();
     match reply {
         Reply::Injected { to, message, outcome } => return sent(app, &to, &message.text, &outcome),
         Reply::Stopped(entries) => {
             return with_message(app, |message, known| bring_back::stopped(message, &entries, known));
         }
-        Reply::Queue { agent, id, act, outcome } => {
+        Reply::Queue { agent, id, operation, outcome } => {
             let effects =
-                with_message(app, |message, known| message.queue_answered((&agent, &id), &act, &outcome, known));
-            let said = pending::answered(&mut app.pending, &agent, &id, &act, &outcome, &app.facts.run.pending);
+                with_message(app, |message, known| message.queue_answered((&agent, &id), &operation, &outcome, known));
+            let said = pending::answered(&mut app.pending, &agent, &id, &operation, &outcome, &app.ui.run.pending);
             carry_out(app, said.map(PaneEffect::Say));
             return effects;
         }
@@ -126,7 +126,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
             wanted.extend(pause::paused(agent.as_ref(), state, accepted).map(PaneEffect::Say));
         }
         Reply::Decided { agent, decision, accepted } => {
-            wanted = call_text::decided(message, &agent, &decision, accepted, facts);
+            wanted = call_text::decided(message, &agent, &decision, accepted, ui);
         }
         Reply::Cancelling(agents) if agents.is_empty() => {
             wanted.push(PaneEffect::Say("not cancelled: it has ended, or only ends with its parent".to_owned()));
@@ -142,7 +142,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::Background { outcome, .. } => wanted.push(jobs::sent_to_background(outcome)),
         Reply::Answered { answer, outcome, .. } => wanted.push(approval::answered(message, answer, outcome)),
         Reply::Mode(outcome) => wanted.push(approval::mode_set(outcome)),
-        Reply::UndoPreview { scope, files } => wanted.extend(approval::ask_undo(questions, scope, &files, facts)),
+        Reply::UndoPreview { scope, files } => wanted.extend(approval::ask_undo(questions, scope, &files, ui)),
         Reply::Changes(whole) => {
             if let Some(pane) = focus.overlays.find_mut::<ChangesPane>() {
                 pane.take(whole);
@@ -150,14 +150,14 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         }
         Reply::Context { reports, refused } => {
             wanted.extend(refused.map(PaneEffect::Say));
-            if facts.medium == Medium::Lines {
+            if ui.medium == Medium::Lines {
                 let lines = reports.iter().flat_map(in_words);
                 wanted.extend(lines.map(|line| PaneEffect::Note(AgentId::main(), line)));
             } else if let Some(pane) = focus.overlays.find_mut::<ContextPane>() {
                 pane.take(reports);
             }
         }
-        Reply::RewindPreview { to, files } => sessions::ask_branch(questions, transcripts, &to, &files, facts),
+        Reply::RewindPreview { to, files } => sessions::ask_branch(questions, transcripts, &to, &files, ui),
         Reply::Undone { files, .. } => {
             wanted.push(PaneEffect::Say(approvals::undone(&files)));
             wanted.extend(focus.overlays.find_mut::<ChangesPane>().map(|_| Request::ListChanges.into()));
@@ -166,15 +166,15 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
             let shown = app.tree.selected();
             wanted.extend(sentences.into_iter().map(|sentence| PaneEffect::Note(shown.clone(), sentence)));
         }
-        Reply::Servers { failed, .. } => wanted.extend(servers::answered(&mut focus.overlays, failed, facts)),
+        Reply::Servers { failed, .. } => wanted.extend(servers::answered(&mut focus.overlays, failed, ui)),
         Reply::Prompt { prompt, outcome, .. } => wanted.push(servers::prompt(message, &prompt, outcome)),
         Reply::Filled { call, outcome } => {
             return with_message(app, |message, known| send::filled_in(message, &call, &outcome, known));
         }
         Reply::PlanEdited { agent, edit, outcome } => {
-            wanted.extend(plan::answered(message, &mut focus.overlays, facts, (&agent, &edit), outcome));
+            wanted.extend(plan::answered(message, &mut focus.overlays, ui, (&agent, &edit), outcome));
         }
-        Reply::Budget(_) => wanted.push(PaneEffect::Reply(budget_sentence(facts.run.budget))),
+        Reply::Budget(_) => wanted.push(PaneEffect::Reply(budget_sentence(ui.run.budget))),
         Reply::RuleChanged { id, change, accepted } => {
             wanted.push(PaneEffect::Say(rules::changed(&id, &change, accepted)));
         }
@@ -209,25 +209,25 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
         | Notice::Pause { .. } => {}
         Notice::Images(_) => return with_message(app, Message::images_checked),
         Notice::Returned(mut entries) => {
-            entries.retain(|entry| entry.sender == app.facts.client);
+            entries.retain(|entry| entry.sender == app.ui.client);
             return with_message(app, |message, known| bring_back::given_back(message, &entries, known));
         }
         Notice::Withdrawn { by, entries } => {
             return with_message(app, |message, _| bring_back::withdrawn(message, by.as_ref(), &entries));
         }
-        Notice::Unsaved(unsaved) => app.facts.unsaved = unsaved,
+        Notice::Unsaved(unsaved) => app.ui.unsaved = unsaved,
         Notice::Over(sentence) => {
             app.message.expect_no_answers();
             app.status.host = HostState::Failed(sentence);
         }
         Notice::Unfinished(left) => {
             app.end_opening();
-            let wanted = question::begin_unfinished(&mut app.questions, &mut app.message, &left, &app.facts);
+            let wanted = question::begin_unfinished(&mut app.questions, &mut app.message, &left, &app.ui);
             return carry_out(app, wanted);
         }
         Notice::LocalServer(server) => command::offer(app, server),
-        Notice::Hooks(_) => hooks::follow(&mut app.focus.overlays, &app.facts),
-        Notice::Servers(_) => servers::follow(&mut app.focus.overlays, &app.facts),
+        Notice::Hooks(_) => hooks::follow(&mut app.focus.overlays, &app.ui),
+        Notice::Servers(_) => servers::follow(&mut app.focus.overlays, &app.ui),
         Notice::Models(Ok(models)) => app.palette.models = models,
         Notice::Models(Err(reason)) => app.reply(&format!("no list of models: {reason}")),
     }
