@@ -4,10 +4,10 @@
 
 use steersman_test_support as support;
 
+mod agent_controls;
 mod browser;
 mod client;
 mod conditions;
-mod crew;
 mod dialect_switch;
 mod exec_names;
 mod fills;

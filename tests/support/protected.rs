@@ -2,8 +2,8 @@
 
 /// Relative to the workspace.
 pub const PROTECTED: &str = "\
-    .git .git/config .git/hooks/pre-commit .git/HEAD .git/info/attributes .git/modules/x/hooks/update-checkout sub/.git \
-    sub/.git/hooks/pre-push .hg/hgrc .svn/x .jj/repo/config bare.git/config bare.git/hooks/update mirror/hooks/update-receive \
+    .git .git/config .git/hooks/pre-commit .git/HEAD .git/info/attributes .git/modules/x/hooks/post-checkout sub/.git \
+    sub/.git/hooks/pre-push .hg/hgrc .svn/x .jj/repo/config bare.git/config bare.git/hooks/update mirror/hooks/post-receive \
     .gitconfig .gitattributes .gitmodules sub/.gitattributes .husky/pre-commit .githooks/pre-commit .pre-commit-config.yaml \
     lefthook.yml .steersman/config.toml .steersman/personas/x.md sub/.steersman/x .bashrc .bash_profile .bash_login \
     .bash_aliases .profile .zshrc .zshenv .zprofile config.fish .config/fish/config.fish .config/fish/conf.d/x.fish \
