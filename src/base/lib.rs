@@ -17,6 +17,8 @@ pub mod limits;
 pub mod manual;
 pub mod message;
 pub mod mode;
+#[cfg(unix)]
+pub mod names_lock;
 pub mod paths;
 pub mod plan;
 pub mod price;

@@ -117,7 +117,8 @@ impl BashTool {
     fn job(&self, operation: &CommandOperation) -> Job {
         let mut confinement = self.confinement.clone();
         confinement.readable.extend(self.outputs.path().map(Path::to_owned));
-        confinement.writable.push(self.workspace.root().to_owned());
+        // Its lock is that of all who work here.
+        confinement.writable.insert(0, self.workspace.root().to_owned());
         Job {
             argv: ["bash", "-c", &operation.command].map(Into::into).to_vec(),
             cwd: operation.cwd.clone(),

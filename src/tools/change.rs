@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::blocking;
-use crate::workspace::{Difference, FileSnapshot, Names, Undoable, Workspace, diff, file_diff};
+use crate::workspace::{Difference, FileSnapshot, Names, RepositoryPart, Undoable, Workspace, diff, file_diff};
 use steersman_base::details::Details;
 use steersman_base::limits;
 use steersman_base::text::visible_line;
@@ -122,7 +122,9 @@ pub(super) async fn carry_out(
     proposal: Proposal,
 ) -> Result<AppliedChange, ToolError> {
     let Proposal { operation, difference, names, others, is_parted } = proposal;
-    let operation = context.cancellable.unless_cancelled(context.approve(operation)).await??.take();
+    let approved = context.cancellable.unless_cancelled(context.approve(operation)).await??;
+    let part = if approved.was_asked() { RepositoryPart::Approved } else { RepositoryPart::Refused };
+    let operation = approved.take();
     let mut shown = Vec::new();
     for path in others {
         let other = WriteOperation { shown: workspace.display(&path), path, ..operation.clone() };
@@ -136,6 +138,7 @@ pub(super) async fn carry_out(
             operation.before.as_ref().map(Content::bytes),
             operation.after.bytes(),
             names,
+            part,
         );
         Ok(AppliedChange { undoable: written.map_err(ToolError::Failed)?, operation, is_parted, others: shown })
     })

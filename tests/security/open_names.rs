@@ -31,7 +31,14 @@ fn no_command_writes_unasked_where_no_sandbox_closes_a_name() {
             bash("cp kept.txt made"),
             bash("python3 -c 'open(\"made\", \"w\")'"),
             ("bash", json!({"command": "touch made", "background": true})),
-            bash("ls; cat kept.txt"),
+            // What these run and write, the files of the project say, or the name of the branch.
+            bash("cargo build"),
+            bash("npm test"),
+            bash("pytest"),
+            bash("git remote add made ."),
+            bash("git branch made"),
+            bash("git add kept.txt"),
+            bash("git status --short; ls; cat kept.txt"),
         ];
         for answers in [&["--mode", "auto"][..], &["--yes"]] {
             let home = home(&[("work/.git/HEAD", "ref: refs/heads/main\n"), ("work/kept.txt", "what is there")]);

@@ -23,4 +23,6 @@ pub const PROTECTED: &str = "\
     .lazygit.yml lefthook.jsonc .config/lefthook-local.json .config/hk.pkl hk.local.pkl mise/config.toml .config/mise.toml \
     mise.dev.local.toml .mise.test.toml .miserc.toml .github/hooks/x.json .github/skills/x/SKILL.md .pi/extensions/x.ts \
     $irbrc .user.ini .htaccess x.run.xml .vs/tasks.vs.json .bazelversion tools/bazel.linux-x86_64 tools/bazel.bat uv.toml \
-    pnpm-workspace.yaml devenv.local.nix .config/autostart/x.desktop .config/systemd/user/x.service .config/git/config Library/LaunchAgents/x.plist";
+    pnpm-workspace.yaml devenv.local.nix .config/autostart/x.desktop .config/systemd/user/x.service .config/git/config Library/LaunchAgents/x.plist \
+    .steersman-0a.tmp .gitmodules.lock flake.nix sub/shell.nix .rvmrc bin/hermit .prototools .bsp/x.json buildServer.json hie.yaml .merlin \
+    .vim/coc-settings.json .lazy.lua .rdbgrc .repo/repo/main.py .gclient .p4config .tmux-sessionizer";

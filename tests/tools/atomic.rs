@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use steersman_base::protocol::UndoScope;
-use steersman_tools::workspace::{Undo, Workspace};
+use steersman_tools::workspace::{Names, RepositoryPart, Undo, Workspace};
 
 use crate::support::skip::{Need, skip};
 
@@ -173,4 +173,19 @@ fn on_a_read_only_disk() {
     let error = workspace.write(&at("new/file"), None, b"new").unwrap_err();
     assert!(error.starts_with("new/file was not created: Read-only file system"), "{error}");
     assert_eq!((names(&workspace), fs::read(at("file")).unwrap()), (vec!["file".to_owned()], b"old\n".to_vec()));
+}
+
+#[test]
+fn what_a_command_has_made_a_repository_meanwhile_is_not_completed_unasked() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(dir.path()).unwrap();
+    for part in ["objects", "refs"] {
+        fs::create_dir_all(dir.path().join("d").join(part)).unwrap();
+    }
+    let head = workspace.root().join("d/HEAD");
+    workspace.write(&head, None, b"ref: refs/heads/main\n").unwrap_err();
+    assert!(!head.exists());
+    workspace.write_names(&head, None, b"ref: refs/heads/main\n", Names::Parted, RepositoryPart::Approved).unwrap();
+    workspace.write(&workspace.root().join("d/other"), None, b"x").unwrap();
+    workspace.write(&workspace.root().join("e/HEAD"), None, b"x").unwrap();
 }

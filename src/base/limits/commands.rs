@@ -67,3 +67,7 @@ pub const BACKGROUND_END_TIME: Duration = Duration::from_secs(3);
 pub const GIT_SETTINGS_BYTES: u64 = 1024 * 1024;
 /// Files of settings of git that include each other.
 pub const GIT_INCLUDES: usize = 10;
+/// Names in one directory of settings of a home, among which links are looked for.
+pub const HOME_LINKS: usize = 2_000;
+/// A file that is copied before a command writes in it, since it has other names, or an index of git, bytes.
+pub const COPIED_FILE_BYTES: u64 = 1024 * 1024 * 1024;

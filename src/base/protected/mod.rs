@@ -15,8 +15,10 @@
 //! - places that a change always asks about, and that no command in a sandbox changes: `mod.rs`, `names.rs`,
 //!   `repository.rs`, `version_control.rs`; tests: `tests/core/protected/mod.rs`, `tests/core/protected/commands.rs`
 
+mod index;
 mod names;
 mod repository;
+pub mod settings;
 mod version_control;
 
 use std::borrow::Cow;
@@ -26,6 +28,7 @@ use std::path::{Component, Path, PathBuf};
 use self::names::{DEEP, DEPENDENCIES, GIT_DATA, GIT_HOOKS, listed, listed_in, lists_in};
 use crate::text::is_invisible;
 
+pub use index::is_harmless_index;
 pub use names::table;
 
 /// The role of a directory that the places are told.
@@ -81,8 +84,10 @@ struct KnownDirectory {
 /// What a command does to a name in a directory. Paths are absolute, and their directories are real.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameChange<'a> {
-    /// A file is opened to write in it, made or removed, a directory made or removed, or its rights are changed.
+    /// A file is removed, a directory made or removed, or the rights of one are changed.
     Write(&'a Path),
+    /// A file is opened to write in it, or made.
+    Fill(&'a Path),
     /// A link, a pipe, a socket or a device is made.
     Special(&'a Path),
     /// A file gets a second name.
@@ -111,6 +116,8 @@ pub enum Decision {
     Refused(&'static str),
     /// The move is answered as one to another file system, so that who asked copies name by name.
     OnlyByCopy,
+    /// It brings an index of git: a copy takes the place, if that [is harmless](is_harmless_index).
+    OnlyChecked,
 }
 
 impl ProtectedPlaces {
@@ -159,6 +166,11 @@ impl ProtectedPlaces {
         self.what(path).or_else(is_part)
     }
 
+    /// Tells whether a path is a part of a repository without a `.git`, or makes one. Looks at the disk.
+    pub fn is_part(path: &Path) -> bool {
+        repository::is_part_of_one(path, std::slice::from_ref(&path.to_owned()))
+    }
+
     /// Tells whether a path could be a part of a repository, by its name.
     pub fn may_be_part(path: &Path) -> bool {
         repository::may_be_part(path)
@@ -199,11 +211,19 @@ impl ProtectedPlaces {
         let refused = |path: &Path| self.refuses(path).or_else(|| self.refuses_part(path, exists));
         let either = |from: &Path, to: &Path| refused(from).or_else(|| refused(to));
         let in_git = |path: &Path| self.is_in_repository(path, exists);
+        let is_index = |path: &Path| self.is_index(path, exists);
         let found = match change {
             NameChange::Write(path) => refused(path),
+            NameChange::Fill(path) => refused(path).or_else(|| is_index(path).then_some(GIT_DATA)),
             // Git of the user would write where a link leads.
             NameChange::Special(path) => refused(path).or_else(|| in_git(path).then_some(GIT_DATA)),
-            NameChange::HardLink(from, to) | NameChange::Move(from, to, MovedKind::File) => either(from, to),
+            NameChange::HardLink(from, to) => {
+                either(from, to).or_else(|| (is_index(from) || is_index(to)).then_some(GIT_DATA))
+            }
+            NameChange::Move(from, to, MovedKind::File) => match either(from, to) {
+                None if is_index(to) => return Decision::OnlyChecked,
+                found => found,
+            },
             NameChange::Move(from, to, MovedKind::Special) => {
                 either(from, to).or_else(|| in_git(to).then_some(GIT_DATA))
             }
@@ -234,6 +254,20 @@ impl ProtectedPlaces {
         is_refused.then_some(repository::PART)
     }
 
+    fn is_index(&self, path: &Path, exists: &dyn Fn(&Path) -> bool) -> bool {
+        let names = folded(path);
+        let (below, is_inside) =
+            (self.below(&names), |at: usize| names.get(at + 1..).is_some_and(version_control::is_index));
+        let is_git = |(at, name): (usize, &String)| matches!(&**name, ".git" | "git~1") || at >= below && is_bare(name);
+        let by_name = names.iter().enumerate().filter(|named| is_git(*named)).any(|(at, _)| is_inside(at));
+        let is_part = || {
+            repository::parts(path).any(|(directory, rest)| {
+                version_control::is_index(&folded(rest)) && repository::is_one(directory, exists)
+            })
+        };
+        !self.is_free(path) && (by_name || self.repositories(&names).any(version_control::is_index) || is_part())
+    }
+
     fn is_in_repository(&self, path: &Path, exists: &dyn Fn(&Path) -> bool) -> bool {
         let names = folded(path);
         let is_named = names.iter().any(|name| deep(name).is_some()) || bare(&names, self.below(&names)).is_some();
@@ -252,7 +286,11 @@ impl ProtectedPlaces {
             let name = path.file_name().map(|name| fold(&name.to_string_lossy()));
             name.is_some_and(|name| name == "hooks" || is_bare(&name) || lists_in(&name))
         };
-        ground(from) != ground(to) || [from, to].into_iter().any(|path| !self.is_free(path) && is_first(path))
+        // What a package manager unpacked is protected once it lies elsewhere.
+        let is_installed = |path: &Path| folded(path).iter().any(|name| DEPENDENCIES.contains(&name.as_str()));
+        ground(from) != ground(to)
+            || is_installed(from) != is_installed(to) && !self.is_free(to)
+            || [from, to].into_iter().any(|path| !self.is_free(path) && is_first(path))
     }
 
     /// Returns what a path is by the directories that are known; or that it leads to one of these.
@@ -287,8 +325,11 @@ impl ProtectedPlaces {
                     Some([_, ..]) => None,
                     Some([]) | None => leads.then_some("where a home directory is"),
                 },
-                DirectoryRole::Named if inside.is_some() => Some("what the settings of Git name"),
-                DirectoryRole::Named if leads => Some("where something is that the settings of Git name"),
+                DirectoryRole::Named if is_worked_in(&known.names) => None,
+                DirectoryRole::Named if inside.is_some() => Some("what settings of Git or links in your home lead to"),
+                DirectoryRole::Named if leads => {
+                    Some("where something is that settings of Git or links in your home lead to")
+                }
                 DirectoryRole::Own
                 | DirectoryRole::Named
                 | DirectoryRole::Writable
@@ -308,12 +349,18 @@ impl ProtectedPlaces {
         around.map(|root| root.names.len()).max().unwrap_or(0)
     }
 
+    /// Tells whether commands write at a path at all, where no view of the machine says so.
+    pub fn are_written(&self, path: &Path) -> bool {
+        let written = |role| matches!(role, DirectoryRole::Writable | DirectoryRole::Free | DirectoryRole::Repository);
+        self.directories.iter().any(|known| written(known.role) && path.starts_with(&known.path))
+    }
+
     fn within(&self, names: &[String], is_meant: impl Fn(DirectoryRole) -> bool) -> bool {
         self.directories.iter().any(|known| is_meant(known.role) && names.starts_with(&known.names))
     }
 
     /// Tells whether commands may write anything at a path: the nearest directory that is known says so.
-    fn is_free(&self, path: &Path) -> bool {
+    pub fn is_free(&self, path: &Path) -> bool {
         let written = |role| matches!(role, DirectoryRole::Writable | DirectoryRole::Free | DirectoryRole::Repository);
         let around = self.directories.iter().filter(|known| written(known.role) && path.starts_with(&known.path));
         around.max_by_key(|known| known.names.len()).is_some_and(|known| known.role == DirectoryRole::Free)

@@ -32,7 +32,9 @@ const NAMES: &[(&str, &[&str])] = &[
         "a configuration of version control",
         // gitattributes(5), gitmodules(5), git-config(1), git-lfs-config(5), hgrc(5); gitlint, Configuration (extra-path);
         // lazygit, Config (customCommands)
-        &[".gitconfig .gitattributes .gitmodules .hgrc .lfsconfig .git-templates .gitlint .lazygit.yml .config/git"],
+        &[
+            ".gitconfig .gitattributes .gitmodules .gitmodules.lock .hgrc .lfsconfig .git-templates .gitlint .lazygit.yml .config/git",
+        ],
     ),
     (
         "a Git hook or its configuration",
@@ -57,7 +59,7 @@ const NAMES: &[(&str, &[&str])] = &[
              lint-staged.config.cjs",
         ],
     ),
-    ("this program's own configuration", &[".steersman .config/steersman"]),
+    ("this program's own configuration", &[".steersman .config/steersman .steersman-*.tmp"]),
     (
         "a shell start file",
         &[
@@ -81,6 +83,10 @@ const NAMES: &[(&str, &[&str])] = &[
             ".mise .rtx.toml .miserc.toml miserc.toml .tool-versions .asdfrc .config/mise mise/config.toml mise.*toml .mise.*toml",
             // shadowenv, its README; Devbox, devbox.json; devenv, Files and variables
             ".shadowenv.d devbox.json devenv.nix devenv.yaml devenv.local.nix devenv.local.yaml",
+            // direnv-stdlib(1), use_flake and use_nix: an approved .envrc runs their shellHook anew when they change
+            "flake.nix shell.nix",
+            // RVM, Typical RVM Project Workflow; Hermit, Shell Integration; proto, .prototools; Flox, manifest.toml
+            ".rvmrc .versions.conf bin/hermit bin/activate-hermit .prototools .flox",
         ],
     ),
     (
@@ -129,8 +135,11 @@ const NAMES: &[(&str, &[&str])] = &[
             ".gitpod.yml .gitpod.dockerfile .ona .replit replit.nix .idx .tmuxinator.yml .tmuxp.yaml .tmuxp.yml .tmuxp.json",
             // StackBlitz, Project configuration (startCommand); CodeSandbox, Tasks; rust-analyzer, Configuration (overrideCommand)
             ".stackblitzrc .codesandbox rust-analyzer.toml .rust-analyzer.toml",
-            // tmux(1), screen(1)
-            ".tmux.conf .screenrc",
+            // Build Server Protocol, Discovery; SourceKit-LSP, Build Server Protocol; hie-bios, its README (cradles); Merlin,
+            // Project configuration (FLG -ppx); coc.nvim, Configuration; lazy.nvim, Configuration (local_spec); Kate, LSP Client
+            ".bsp buildserver.json hie.yaml .hie-bios .merlin .vim .lazy.lua .kateproject",
+            // tmux(1), screen(1); tmux-sessionizer, smug, each its README
+            ".tmux.conf .screenrc .tmux-sessionizer .smug.yml",
             // Neovim and Helix, Configuration
             ".config/nvim .config/helix",
             // Visual Studio Code, Workspaces; Sublime Text, Projects; IntelliJ IDEA, Run/debug configurations (Store as project file)
@@ -144,6 +153,8 @@ const NAMES: &[(&str, &[&str])] = &[
             ".gdbinit .gdbearlyinit .lldbinit .pdbrc .pdbrc.py .perldb",
             // GHC User's Guide, .ghci; IRB, Configuration File Path Resolution; Pry, its wiki; Elixir, IEx; erl(1)
             ".ghci .irbrc _irbrc irb.rc $irbrc .pryrc .iex.exs .erlang",
+            // debug.gem and byebug, each its README; Scilab, startup; gnuplot, Start-up
+            ".rdbgrc .rdbgrc.rb .byebugrc .scilab scilab.ini .gnuplot",
             // R, Startup; Octave, Startup Files; OCaml, The toplevel system; Python, site
             ".rprofile .renviron .rdata .octaverc .ocamlinit sitecustomize.py usercustomize.py .pythonrc .pythonrc.py",
             // latexmk(1), sqlite3(1), ack(1)
@@ -181,6 +192,8 @@ const NAMES: &[(&str, &[&str])] = &[
             ".netrc _netrc .curlrc _curlrc .wgetrc",
             // rustup, Overrides (toolchain.path)
             "rust-toolchain rust-toolchain.toml",
+            // repo, its internal file system layout; gclient, .gclient (it is Python); Helix Core, P4CONFIG (P4PORT=rsh:…)
+            ".repo/repo .repo/manifests .repo/manifest.xml .repo/local_manifests .gclient .gclient_entries .p4config p4config.txt",
             // Maven, Configuring; Gradle, Initialization Scripts; Bazel, Write bazelrc configuration files; Bazelisk, its
             // README (.bazelversion names whose Bazel is downloaded); Buck2, .buckconfig; sbt, Command line (.jvmopts, .sbtopts)
             ".mvn init.gradle init.gradle.kts .bazelrc .bazeliskrc .bazelversion .buckconfig .buckconfig.local .jvmopts .sbtopts",

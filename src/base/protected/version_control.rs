@@ -3,8 +3,9 @@
 //!
 //! Source: gitrepository-layout(5), git-worktree(1), gitsubmodules(7); what git 2.47 writes, as traced. Closed are by
 //! that, among others, `config`, `config.worktree`, `commondir`, `gitdir`, `hooks`, `info/attributes`, `info/exclude`,
-//! `branches`, `remotes`, `description`, `objects/info/alternates`, and new worktrees and modules. How a stopped operation
-//! goes on is open, since git cannot be told from others who write it.
+//! `branches`, `remotes`, `description`, `objects/info/alternates`, new worktrees and modules, and what `rerere` keeps
+//! (`rr-cache`, `MERGE_RR`): the next commit writes what that says to whatever path it names. How a stopped operation
+//! goes on is open, since git cannot be told from others who write it. An index is written by a move, and looked at then.
 
 use super::names::DEEP;
 
@@ -43,7 +44,7 @@ fn git(inside: &[&str]) -> bool {
         }
         ["objects", "info", name, ..] => !name.contains("alternates"),
         [
-            "objects" | "refs" | "logs" | "reftable" | "rr-cache" | "lost-found" | "notes_merge_worktree" | "rebase-merge"
+            "objects" | "refs" | "logs" | "reftable" | "lost-found" | "notes_merge_worktree" | "rebase-merge"
             | "rebase-apply" | "sequencer",
             ..,
         ]
@@ -55,6 +56,16 @@ fn git(inside: &[&str]) -> bool {
         [name] => is_state(name),
         _ => false,
     }
+}
+
+/// Tells whether a path in a repository is an index: whoever restores files from one obeys the names in it.
+pub(super) fn is_index(inside: &[String]) -> bool {
+    let Some((name, outer)) = inside.split_last() else { return false };
+    let is_place = match outer {
+        [] => true,
+        [first, ..] => first == "modules" || (first == "worktrees" && outer.len() == 2),
+    };
+    is_place && (name == "index" || name.starts_with("sharedindex."))
 }
 
 /// What belongs to one worktree of several.
@@ -80,7 +91,7 @@ fn is_setting(inside: &[&str]) -> bool {
 fn is_state(name: &str) -> bool {
     let name = name.strip_suffix(".lock").unwrap_or(name);
     let is_listed = super::is_listed(
-        "head index packed-refs orig_head fetch_head merge_head merge_msg merge_mode merge_rr merge_autostash \
+        "head index packed-refs orig_head fetch_head merge_head merge_msg merge_mode merge_autostash \
          cherry_pick_head revert_head rebase_head auto_merge commit_editmsg squash_msg tag_editmsg notes_editmsg \
          notes_merge_partial notes_merge_ref shallow gc.pid gc.log packed-refs.new add_edit.patch addp-hunk-edit.diff",
         name,

@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::approval::rules::{JudgedOperation, Pattern, is_within};
-use crate::approval::shell::runners::{Reach, keeps_files, name_of, only_looks, reach};
+use crate::approval::shell::runners::{Reach, keeps_files, name_of, only_looks, only_reads_files, reach};
 use crate::approval::shell::{Commands, Shape, commands, plain_words};
 use crate::approval::{Grant, Mode, Operation, Rules, Sandboxed};
 use steersman_base::limits;
-use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
+use steersman_base::protected::{DirectoryRole, ProtectedPlaces, settings};
 use steersman_base::text::visible_line;
 
 /// Ends the sentence of what was refused because nobody was there to ask.
@@ -415,14 +415,16 @@ impl Policy {
         match operation {
             Operation::Write(operation) => {
                 let planned = std::slice::from_ref(&operation.path);
-                places
+                let named = self.root.iter().flat_map(|root| settings::named(root, self.home.as_deref()));
+                named
+                    .fold(places, |places, named| places.with(DirectoryRole::Named, &named))
                     .what_with(&operation.path, planned)
                     .map(|what| format!("{} is {what} (protected)", visible_line(&operation.shown)))
             }
             Operation::Command(operation) if operation.outside => Some("it runs outside of the sandbox".to_owned()),
             Operation::Command(operation) => {
                 let touched = study.touched(&operation.command, &operation.cwd, &places);
-                touched.or_else(|| self.leaves_open(!study.keeps_all(&operation.command)))
+                touched.or_else(|| self.leaves_open(!study.are_all(&operation.command, only_reads_files)))
             }
             Operation::Input(operation) => {
                 let touched = study.touched(&operation.text, self.root.as_deref().unwrap_or(Path::new("/")), &places);
@@ -458,16 +460,6 @@ pub fn only_reads(command: &str) -> bool {
     }
 }
 
-fn keeps_all(command: &str, shape: &Shape, commands: Option<&Commands>) -> bool {
-    match shape {
-        Shape::Simple(words) => keeps_files(words),
-        Shape::Complex { .. } => {
-            let mut found = commands.into_iter().flat_map(|commands| &commands.found);
-            found.all(|found| keeps_files(&found.words)) && !command.contains('>')
-        }
-    }
-}
-
 /// What is found out about an operation once.
 #[derive(Debug, Default)]
 pub(super) struct Study {
@@ -494,14 +486,19 @@ impl Study {
         }
     }
 
-    /// Tells whether a command leaves all files as they are. Without a shape it is an input, of which nothing is known.
-    fn keeps_all(&self, command: &str) -> bool {
-        self.shape.as_ref().is_some_and(|shape| keeps_all(command, shape, self.commands.as_ref()))
+    /// Tells whether all that may run of a command is so, and it redirects nothing. Without a shape it is an input, of which nothing is known.
+    fn are_all(&self, command: &str, is_so: fn(&[String]) -> bool) -> bool {
+        let found = || self.commands.iter().flat_map(|commands| &commands.found);
+        match &self.shape {
+            Some(Shape::Simple(words)) => is_so(words),
+            Some(Shape::Complex { .. }) => found().all(|found| is_so(&found.words)) && !command.contains('>'),
+            None => false,
+        }
     }
 
     /// Returns why a command may change a protected place: best effort, the sandbox confines what it really does.
     fn touched(&self, command: &str, cwd: &Path, places: &ProtectedPlaces) -> Option<String> {
-        if self.keeps_all(command) {
+        if self.are_all(command, keeps_files) {
             return None;
         }
         // Few words can be such a name at all.

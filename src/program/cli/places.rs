@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 
-use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
+use steersman_base::protected::{DirectoryRole, ProtectedPlaces, settings};
 use steersman_base::text::visible_line;
 use steersman_tools::workspace::{directories_up_to, project_root};
 
@@ -70,7 +70,8 @@ impl UserDirectories {
         let own = own.map(|path| (DirectoryRole::Own, path));
         let bases = self.bases.iter().map(|path| (DirectoryRole::Settings, path));
         let home = self.home.iter().map(|path| (DirectoryRole::Home, path));
-        let all = own.chain(bases).chain(home);
+        let linked: Vec<PathBuf> = self.home.iter().flat_map(|home| settings::linked(home)).collect();
+        let all = own.chain(bases).chain(home).chain(linked.iter().map(|path| (DirectoryRole::Named, path)));
         all.fold(ProtectedPlaces::default(), |places, (role, path)| places.with(role, &real(path)))
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steersman_base::text::is_blank;
-use steersman_tools::workspace::{FileSnapshot, Names, Workspace};
+use steersman_tools::workspace::{FileSnapshot, Names, RepositoryPart, Workspace};
 
 /// The file that agents of many programs read.
 const FILE: &str = "AGENTS.md";
@@ -32,7 +32,7 @@ pub(super) fn add_line(directory: &Path, line: &str) -> Result<(), String> {
     after.push(b'\n');
     let linked = held.as_ref().filter(|held| workspace.other_names(&path, held).is_some());
     let names = linked.map_or(Names::Parted, FileSnapshot::names);
-    workspace.write_names(&path, before, &after, names).map(|_| ())
+    workspace.write_names(&path, before, &after, names, RepositoryPart::Approved).map(|_| ())
 }
 
 #[cfg(test)]

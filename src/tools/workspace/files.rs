@@ -10,11 +10,15 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use rustix::io::Errno;
+
 use crate::workspace::atomic::{self, FileSnapshot, Names, WriteError};
 use crate::workspace::beneath::Beneath;
 use crate::workspace::changes::{Hash, Undoable, Written, hash};
 use crate::workspace::{Bounds, Entry, EntryKind, Workspace};
 use steersman_base::limits;
+use steersman_base::names_lock::NamesLock;
+use steersman_base::protected::ProtectedPlaces;
 use steersman_base::sync::lock;
 
 impl Workspace {
@@ -84,7 +88,7 @@ impl Workspace {
     /// # Errors
     /// One sentence for the model; the file is as it was, and so are the directories.
     pub fn write(&self, real: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<Undoable, String> {
-        self.write_names(real, before, after, Names::Parted)
+        self.write_names(real, before, after, Names::Parted, RepositoryPart::Refused)
     }
 
     /// As [`Workspace::write`], with what becomes of the other names of the file.
@@ -97,9 +101,18 @@ impl Workspace {
         before: Option<&[u8]>,
         after: &[u8],
         names: Names,
+        part: RepositoryPart,
     ) -> Result<Undoable, String> {
         let (relative, beneath) = self.writable(real)?;
         let _alone = beneath.writing();
+        // What a command makes at the same time must not become a repository by this.
+        let failed = |error: Errno| self.unwritten(real, before, &error.into());
+        let lock =
+            ProtectedPlaces::may_be_part(relative).then(|| NamesLock::new(&self.root)).transpose().map_err(failed)?;
+        let _held = lock.as_ref().map(NamesLock::hold).transpose().map_err(failed)?;
+        if lock.is_some() && part == RepositoryPart::Refused && ProtectedPlaces::is_part(real) {
+            return Err(self.unwritten(real, before, &WriteError::Changed));
+        }
         let mut made = Vec::new();
         let written = beneath.place_made(relative, &mut made).map_err(WriteError::from).and_then(|place| {
             let held = atomic::look(&place, limits::CHANGED_FILE_BYTES)?;
@@ -167,6 +180,15 @@ pub(super) struct SeenContents {
 struct SeenHashes {
     files: HashMap<PathBuf, (u64, Hash)>,
     count: u64,
+}
+
+/// Whether a written file may be a part of a repository without a `.git`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepositoryPart {
+    /// It is not written then.
+    Refused,
+    /// The user was asked about it.
+    Approved,
 }
 
 /// Whether the model has seen the current content of a file.

@@ -23,7 +23,7 @@
 //! - the scripts that are trusted with what names them, and the copies from which they run: `script.rs`,
 //!   `private_copy.rs`; tests: `tests/program/hooks/pinned.rs`, `tests/program/mcp/project.rs`
 //! - the files that changed while a command ran: `touched.rs`; tests: `touched.rs`, `tests/program/headless/files.rs`
-//! - what git runs of a working tree: a stopped operation, what its settings name: `git_settings.rs`; tests: `sandbox/protected.rs`
+//! - what git runs of a working tree: a stopped operation: `git_operations.rs`; tests: `sandbox/protected.rs`
 //! - a diff as git writes it: `diff.rs`; tests: `diff.rs`
 
 mod atomic;
@@ -35,7 +35,7 @@ mod diff;
 mod environment;
 mod files;
 pub mod foreground;
-mod git_settings;
+mod git_operations;
 mod guard;
 mod ignore_rules;
 mod job;
@@ -68,8 +68,8 @@ pub use atomic::{FileSnapshot, Names};
 pub use changes::{Changes, Undoable};
 pub use diff::{Difference, diff, file_diff};
 pub use environment::{ChildEnvironment, is_secret};
-pub use files::SeenState;
-pub use git_settings::GitOperations;
+pub use files::{RepositoryPart, SeenState};
+pub use git_operations::GitOperations;
 pub use guard::run_hidden;
 pub use job::{Confinement, Ended, Failure, Job, Network, Placement, signal_name};
 pub use job_streams::{JobErrors, JobInput, Streams};

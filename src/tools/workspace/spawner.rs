@@ -74,7 +74,7 @@ impl Spawner {
     /// protected names, it writes nowhere: nobody is asked about what it does.
     pub fn reach(&self, workspace: &Path) -> Confinement {
         let mut reach = self.reach.clone();
-        reach.writable.push(workspace.to_owned());
+        reach.writable.insert(0, workspace.to_owned());
         if self.sandbox.name().is_some() && !self.sandbox.closes_names() {
             reach.readable.append(&mut reach.writable);
         }

@@ -38,10 +38,10 @@ macro_rules! contexts {
             }
 
             /// Returns the rows of its own table.
-            fn own_table(self) -> Vec<TableRow> {
+            fn own_table(self) -> &'static [TableRow] {
                 match self {
-                    $(Self::$context => $rows.to_vec(),)*
-                    Self::Pane(pane) => pane.entry().table().collect(),
+                    $(Self::$context => $rows,)*
+                    Self::Pane(pane) => pane.entry().keys,
                 }
             }
         }
@@ -67,6 +67,13 @@ contexts! {
     Details = "details", "Details of an agent", agent::DETAILS;
     /// The panel of a paused agent has the focus.
     Paused = "paused", "Paused agent", agent::PAUSED;
+    Ledger = "ledger", "Ledger", lists::LEDGER;
+    /// The list of changed files is open.
+    Changes = "changes", "Changed files", lists::CHANGES;
+    /// The plan of an agent is open.
+    Plan = "plan", "Plan of an agent", lists::PLAN;
+    /// The list of what fills a context window is open.
+    Window = "window", "Context window", lists::WINDOW;
     Help = "help", "Help", lists::HELP;
     /// A list of sessions or messages is open.
     Choices = "choices", "List of sessions or messages", lists::CHOICES;
@@ -91,7 +98,7 @@ impl Context {
     /// Returns the rows of its table; everywhere the keys that open panes are among them.
     pub(super) fn table(self) -> Vec<TableRow> {
         let panes = PaneId::all().filter_map(PaneId::opening_row).filter(|_| self == Self::Global);
-        self.own_table().into_iter().chain(panes).collect()
+        self.own_table().iter().copied().chain(panes).collect()
     }
 
     /// Tells whether plain characters are text there, or may be: what holds everywhere holds where text is typed too.

@@ -25,7 +25,9 @@ pub mod table;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 pub use action::{Action, Answer, Prefill};
-pub use acts::{Edit, LookKey, PauseKey, PendingKey, ReplayKey, Travel, TreeKey, WriteKey};
+pub use acts::{
+    ChangesKey, ContextKey, Edit, LookKey, PauseKey, PendingKey, PlanKey, ReplayKey, Travel, TreeKey, WriteKey,
+};
 pub use context::Context;
 pub use file::KeysError;
 pub use map::Keymap;

@@ -2,7 +2,7 @@
 //!
 //! Pure. A step is named by its id (`s3`) or its number in the list.
 
-use crate::plan::StepText;
+use crate::effect::StepText;
 use steersman_base::id::StepId;
 use steersman_base::plan::{Plan, PlanEdit, StepState};
 use steersman_base::protocol::Shift;

@@ -41,7 +41,7 @@ fn what_write_asks_about_no_command_changes_but_for_what_git_itself_writes() {
 fn in_a_repository_only_what_plain_work_writes_is_open_at_any_depth() {
     let places = places();
     let open = "HEAD HEAD.lock index index.lock index.stash.7 sharedindex.ab next-index-7.lock packed-refs packed-refs.new \
-        ORIG_HEAD FETCH_HEAD MERGE_HEAD MERGE_MSG MERGE_MODE MERGE_RR AUTO_MERGE CHERRY_PICK_HEAD REVERT_HEAD COMMIT_EDITMSG \
+        ORIG_HEAD FETCH_HEAD MERGE_HEAD MERGE_MSG MERGE_MODE AUTO_MERGE CHERRY_PICK_HEAD REVERT_HEAD COMMIT_EDITMSG \
         SQUASH_MSG TAG_EDITMSG BISECT_LOG BISECT_START objects/ab/cd objects/pack/x.pack objects/info/packs \
         objects/info/commit-graphs/chain refs/heads/a/b refs/stash logs/HEAD logs/refs/heads/a rebase-merge \
         rebase-merge/git-rebase-todo rebase-merge/done rebase-apply/0001 sequencer/todo sequencer/opts rebase-merge/strategy info/sparse-checkout \
@@ -51,7 +51,7 @@ fn in_a_repository_only_what_plain_work_writes_is_open_at_any_depth() {
         info/exclude info/grafts description branches/x remotes/x objects/info/alternates objects/info/http-alternates \
         modules modules/x modules/x/config modules/x/hooks/post-checkout modules/a/objects/config modules/x/config.worktree \
         modules/x/commondir modules/x/modules/y/config worktrees worktrees/x worktrees/x/commondir worktrees/x/gitdir \
-        worktrees/x/config.worktree worktrees/x/objects/x lazygit.yml what/git/invents/next newfile";
+        worktrees/x/config.worktree worktrees/x/objects/x lazygit.yml what/git/invents/next newfile MERGE_RR rr-cache rr-cache/x/postimage worktrees/x/MERGE_RR";
     for git in [".git", ".GIT", "sub/.git", "a/b/.git", "mirror.git", "node_modules/x/.git"] {
         for name in open.split_whitespace() {
             assert_eq!(places.refuses(&at(git).join(name)), None, "{git}/{name}");
@@ -228,4 +228,41 @@ fn the_places_are_told_as_arguments_whatever_bytes_are_in_them() {
     }
     assert_eq!(read, places);
     assert_eq!(ProtectedPlaces::role_of("--rw".as_ref()), None);
+}
+
+#[test]
+fn an_index_comes_by_a_move_only_and_what_was_unpacked_by_copies() {
+    let places = places().with(DirectoryRole::Repository, Path::new("/srv/repository"));
+    let there = |path: &Path| {
+        path.starts_with(at("bare")) && ["HEAD", "objects", "refs"].iter().any(|name| path.ends_with(name))
+    };
+    let decide = |change: NameChange<'_>| places.decide(change, &there);
+    let indexes = [
+        ".git/index",
+        "sub/.git/sharedindex.ab",
+        ".git/worktrees/x/index",
+        ".git/modules/a/b/index",
+        "x.git/index",
+        "bare/index",
+    ];
+    for index in indexes.map(at).iter().chain([&PathBuf::from("/srv/repository/index")]) {
+        let other = index.with_file_name("index.lock");
+        assert!(matches!(decide(NameChange::Fill(index)), Decision::Refused(_)), "{index:?}");
+        assert!(matches!(decide(NameChange::HardLink(index, &at("a"))), Decision::Refused(_)), "{index:?}");
+        assert!(matches!(decide(NameChange::HardLink(&at("a"), index)), Decision::Refused(_)), "{index:?}");
+        assert_eq!(decide(NameChange::Move(&other, index, MovedKind::File)), Decision::OnlyChecked, "{index:?}");
+        assert_eq!(decide(NameChange::Fill(&other)), Decision::Allowed, "{index:?}");
+        assert_eq!(decide(NameChange::Write(index)), Decision::Allowed, "it is removed: {index:?}");
+    }
+    for other in [".git/refs/heads/index", ".git/logs/refs/heads/index", "index", "src/index"].map(at) {
+        assert_eq!(decide(NameChange::Fill(&other)), Decision::Allowed, "{other:?}");
+    }
+    let moved = |from: &str, to: &str| decide(NameChange::Move(&at(from), &at(to), MovedKind::Directory));
+    for (from, to) in
+        [("node_modules/p", "p"), ("node_modules", "n"), ("a/site-packages/x", "x"), ("sub", "node_modules/sub")]
+    {
+        assert_eq!(moved(from, to), Decision::OnlyByCopy, "{from} {to}");
+    }
+    assert_eq!(moved("node_modules/.p-1", "node_modules/p"), Decision::Allowed);
+    assert_eq!(moved(".venv", "venv"), Decision::Allowed);
 }

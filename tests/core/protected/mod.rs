@@ -310,3 +310,23 @@ fn a_command_that_names_a_protected_place_is_asked_about_unless_it_only_looks() 
         assert_eq!(decide(&policy, &command(text), Mode::Auto), Verdict::Allow, "{text}");
     }
 }
+
+#[test]
+fn what_settings_of_git_name_is_asked_about_in_every_mode() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().canonicalize().unwrap();
+    let (root, home) = (dir.join("work"), dir.join("home"));
+    std::fs::create_dir_all(root.join(".git")).unwrap();
+    std::fs::create_dir(&home).unwrap();
+    std::fs::write(root.join(".git/config"), "[core]\n\thooksPath = tools/hk\n[include]\n\tpath = ../shared\n")
+        .unwrap();
+    std::fs::write(home.join(".gitconfig"), "[include]\n\tpath = ~/../work/dots/git\n").unwrap();
+    let policy = Policy { root: Some(root.clone()), home: Some(home), ..generous(Answerer::User) };
+    for name in ["tools/hk/pre-commit", "tools/hk/any", "shared", "dots/git"] {
+        for mode in ASKING {
+            let verdict = decide(&policy, &write(&root.join(name), None), mode);
+            assert!(matches!(verdict, Verdict::Ask { grant: None, .. }), "{name} in {mode:?}: {verdict:?}");
+        }
+    }
+    assert_eq!(decide(&policy, &write(&root.join("tools/other"), None), Mode::Ask), Verdict::Allow);
+}

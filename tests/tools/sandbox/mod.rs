@@ -3,6 +3,7 @@
 //! Everything runs under each kind that this machine has, through the spawner as the program does.
 
 mod jobs;
+mod later;
 mod links;
 mod names;
 mod namespaces;

@@ -123,7 +123,12 @@ async fn the_page_of_security_says_what_holds() {
     for promise in ["names", "git", "home"] {
         assert_eq!(says(promise, open), decided("make", false, Sandboxed::Yes, true), "{promise}");
     }
-    assert_eq!(decided("ls", false, Sandboxed::Yes, true), "unasked", "what only looks");
+    for looks in ["ls", "git status && git log -p | head", "find . -name a", "sort a | uniq -c"] {
+        assert_eq!(decided(looks, false, Sandboxed::Yes, true), "unasked", "{looks}");
+    }
+    for writes in ["cargo test", "npm run x", "go build", "git commit -m a", "git fetch", "git remote add a b"] {
+        assert_eq!(decided(writes, false, Sandboxed::Yes, true), "asked", "{writes}");
+    }
     assert_eq!((says("outside", open), decided("git init", true, Sandboxed::Yes, true)), ("kept", "asked"));
     for promise in ["git", "outside"] {
         assert_eq!(says(promise, "none"), decided(commit, false, Sandboxed::No, false), "{promise}");

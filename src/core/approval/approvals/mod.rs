@@ -36,9 +36,14 @@ impl<A: Clone + Into<Operation>> Proposal for A {}
 
 /// An operation that may be carried out: the very value that was decided about. Only [`Approvals`] makes one.
 #[derive(Debug)]
-pub struct Approved<A>(A);
+pub struct Approved<A>(A, bool);
 
 impl<A> Approved<A> {
+    /// Returns whether somebody was asked about it.
+    pub fn was_asked(&self) -> bool {
+        self.1
+    }
+
     /// Gives the operation for its carrying out, once.
     pub fn take(self) -> A {
         self.0
@@ -196,7 +201,9 @@ impl Approvals {
         operation: A,
         report: &(dyn Fn(ApprovalRecord) + Send + Sync),
     ) -> Result<Approved<A>, Refusal> {
-        let Some(question) = self.ask(asker, operation.clone().into()).await? else { return Ok(Approved(operation)) };
+        let Some(question) = self.ask(asker, operation.clone().into()).await? else {
+            return Ok(Approved(operation, false));
+        };
         let rule = question.rule.clone();
         match self.reply(question, report).await {
             Some(Reply::Answer(answer)) => {
@@ -206,10 +213,12 @@ impl Approvals {
                     report(ApprovalRecord::Kept(rule, outcome));
                 }
                 match answer {
-                    Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere => Ok(Approved(operation)),
+                    Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere => {
+                        Ok(Approved(operation, true))
+                    }
                     // A yes to what the call has by now.
                     Answer::Filled(arguments) if lock(&self.inner).permissions.has(asker, &arguments) => {
-                        Ok(Approved(operation))
+                        Ok(Approved(operation, true))
                     }
                     Answer::Filled(_) => Err(Refusal::declined("the answer changed the arguments of the call")),
                     Answer::No(None) => Err(Refusal::declined("the user declined this")),
@@ -218,7 +227,7 @@ impl Approvals {
                     }
                 }
             }
-            Some(Reply::Allowed) => Ok(Approved(operation)),
+            Some(Reply::Allowed) => Ok(Approved(operation, false)),
             Some(Reply::Denied(why)) => Err(Refusal::refused(why)),
             None => Err(Refusal::refused("nobody answered")),
         }

@@ -226,6 +226,16 @@ pub(in crate::approval) fn keeps_files(words: &[String]) -> bool {
     }
 }
 
+/// Programs that run what the files of a project say.
+const OF_THE_PROJECT: &str = "cargo eslint go jest mypy npm pnpm pytest yarn";
+
+/// Tells whether a simple command writes nothing at all, whatever the files of the project say.
+pub(in crate::approval) fn only_reads_files(words: &[String]) -> bool {
+    let stages = matches!(words, [git, command, ..] if git == "git" && lists("add stage", command));
+    let is_project = words.first().is_some_and(|program| lists(OF_THE_PROJECT, name_of(program)));
+    words.is_empty() || (matches!(reach(words), Reach::Own(_)) && !stages && !is_project)
+}
+
 fn is_runner(name: &str) -> bool {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
     let is_listed = |name: &str| RUNNERS.contains(name);

@@ -14,6 +14,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new
 use crate::workspace::sandbox::landlock::{self, UnixSockets};
 use crate::workspace::sandbox::mounts::Mount;
 use crate::workspace::sandbox::namespaces::{self, Side};
+use crate::workspace::sandbox::supervisor::View;
 use crate::workspace::sandbox::{SandboxResources, init, listed_mount, seccomp, supervisor};
 use crate::workspace::{Job, Network};
 use steersman_base::protected::ProtectedPlaces;
@@ -27,6 +28,9 @@ const NOT_EXECUTABLE: u8 = 126;
 
 /// The variable that names the user's settings for git.
 const GIT_CONFIG_VARIABLE: &str = "GIT_CONFIG_GLOBAL";
+
+/// The variable with settings for git that stand above all files.
+const GIT_PARAMETERS: &str = "GIT_CONFIG_PARAMETERS";
 
 /// The first argument where bubblewrap has made mounts and namespaces already.
 pub(super) const INSIDE: &str = "--inside";
@@ -120,6 +124,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         && std::env::var_os(GIT_CONFIG_VARIABLE).is_none()
     {
         command.env(GIT_CONFIG_VARIABLE, config);
+    }
+    // What it keeps is closed.
+    if std::env::var_os(GIT_PARAMETERS).is_none() {
+        command.env(GIT_PARAMETERS, "'rerere.enabled'='false'");
     }
     if let Some(input) = order.input.take() {
         command.stdin(input);
@@ -225,7 +233,10 @@ fn start(
 ) -> Result<u8, StartError> {
     let confine = move || seccomp::confine(&sockets);
     let job = match (supervised, place) {
-        (Some((locked, places)), _) => supervisor::start(command, places, &locked, confine)?,
+        (Some((locked, places)), place) => {
+            let view = if let Stage::Machine = place { View::Machine } else { View::Own };
+            supervisor::start(command, places, &locked, view, confine)?
+        }
         (None, Stage::First(..)) => {
             confine().map_err(StartError::Confinement)?;
             command.spawn().map_err(StartError::Program)?.id()

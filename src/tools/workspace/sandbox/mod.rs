@@ -54,8 +54,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use crate::workspace::{Job, OwnProgram, denied_files, git_settings, programs};
-use steersman_base::protected::{DirectoryRole, ProtectedPlaces};
+use crate::workspace::{Job, OwnProgram, denied_files, programs};
+use steersman_base::protected::{DirectoryRole, ProtectedPlaces, settings};
 use steersman_core::temporary::TemporaryDirectory;
 
 /// The name of the hidden sub-command under which this program confines itself and becomes the job.
@@ -281,7 +281,7 @@ impl SandboxResources {
     fn protected(&self, job: &Job, temp: &Path) -> ProtectedPlaces {
         let mut protected = self.around.protected.clone().with(DirectoryRole::Free, temp);
         for root in job.confinement.writable.iter().filter_map(|root| root.canonicalize().ok()) {
-            for named in git_settings::named(&root, self.around.home.as_deref()) {
+            for named in settings::named(&root, self.around.home.as_deref()) {
                 protected.add(DirectoryRole::Named, &named);
             }
             protected.add(DirectoryRole::Writable, &root);

@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, RenameFlags, chmodat, fstat, ftruncate, linkat, mkdirat, mknodat, renameat_with,
-    statat, symlinkat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, chmodat, fstat, ftruncate, linkat, mkdirat, mknodat,
+    renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -16,7 +16,7 @@ use super::filter::Operation;
 use super::open::makes;
 use super::resolve::{Found, Last, Place, kind};
 use super::target::{Target, low};
-use super::{Answer, Supervisor};
+use super::{Answer, Supervisor, View};
 use steersman_base::protected::{Decision, MovedKind, NameChange};
 
 impl Supervisor {
@@ -63,7 +63,7 @@ impl Supervisor {
             kind => FileType::from_raw_mode(kind),
         };
         match kind {
-            FileType::RegularFile => self.may_write(&place.path)?,
+            FileType::RegularFile => self.may(NameChange::Fill(&place.path))?,
             _ => self.may(NameChange::Special(&place.path))?,
         }
         target.lend_mask()?;
@@ -114,6 +114,18 @@ impl Supervisor {
         if flags.contains(RenameFlags::NOREPLACE) && replaced.is_some() {
             return Err(Errno::EXIST);
         }
+        if flags.contains(RenameFlags::WHITEOUT) {
+            return Err(Errno::INVAL);
+        }
+        if self.decide(NameChange::Move(&from.path, &to.path, moved(&object)?)) == Decision::OnlyChecked
+            && !flags.contains(RenameFlags::EXCHANGE)
+        {
+            if from.path == to.path {
+                return Ok(());
+            }
+            self.put_index(&object, &to)?;
+            return unlinkat(&from.parent, &from.name, AtFlags::empty());
+        }
         self.may(NameChange::Move(&from.path, &to.path, moved(&object)?))?;
         if flags.contains(RenameFlags::EXCHANGE) {
             let replaced = replaced.ok_or(Errno::NOENT)?;
@@ -135,8 +147,17 @@ impl Supervisor {
         if length.cast_signed() < 0 {
             return Err(Errno::INVAL);
         }
-        let object = self.changed(target, directory, path, Last::Followed, AtFlags::empty())?;
-        ftruncate(self.reopen_regular(&object)?, length)
+        let Found { place, object } = self.existing(target, directory, path, Last::Followed, AtFlags::empty())?;
+        let object = object.ok_or(Errno::NOENT)?;
+        match kind(&object)? {
+            FileType::RegularFile => {}
+            FileType::Directory => return Err(Errno::ISDIR),
+            _ => return Err(Errno::INVAL),
+        }
+        match self.open_object(target, object, place, OFlags::WRONLY, 0)? {
+            Answer::Descriptor(open, _) => ftruncate(open, length),
+            Answer::Value(_) | Answer::Later(_) => Err(Errno::INVAL),
+        }
     }
 
     fn change_mode(&self, target: &Target, [directory, path, mode, flags, ..]: [u64; 6]) -> Result<(), Errno> {
@@ -145,8 +166,10 @@ impl Supervisor {
             return Err(Errno::INVAL);
         }
         let last = if flags.contains(AtFlags::SYMLINK_NOFOLLOW) { Last::Kept } else { Last::Followed };
-        let object = self.changed(target, directory, path, last, flags)?;
-        self.set_mode(&object, mode)
+        let Found { place, object } = self.existing(target, directory, path, last, flags)?;
+        let object = object.ok_or(Errno::NOENT)?;
+        let path = place.map_or_else(|| self.files.path_of(&object), |place| Ok(place.path))?;
+        self.set_mode(&object, &path, mode)
     }
 
     fn change_mode_of_open(&self, target: &Target, [descriptor, mode, ..]: [u64; 6]) -> Result<(), Errno> {
@@ -154,11 +177,14 @@ impl Supervisor {
             return Err(Errno::BADF);
         }
         let object = target.descriptor(descriptor)?;
-        self.may_write(&self.files.path_of(&object)?)?;
-        self.set_mode(&object, mode)
+        self.set_mode(&object, &self.files.path_of(&object)?, mode)
     }
 
-    fn set_mode(&self, object: &OwnedFd, mode: u64) -> Result<(), Errno> {
+    fn set_mode(&self, object: &OwnedFd, path: &Path, mode: u64) -> Result<(), Errno> {
+        self.may_write(path)?;
+        if self.view == View::Machine && !self.places.are_written(path) {
+            return Err(Errno::PERM);
+        }
         if kind(object)? == FileType::Symlink {
             return Err(Errno::OPNOTSUPP);
         }
@@ -189,35 +215,21 @@ impl Supervisor {
         self.files.find(target, directory, &path, last)
     }
 
-    /// Finds something that is to be changed, and may be.
-    fn changed(
-        &self,
-        target: &Target,
-        directory: u64,
-        path: u64,
-        last: Last,
-        flags: AtFlags,
-    ) -> Result<OwnedFd, Errno> {
-        let found = self.existing(target, directory, path, last, flags)?;
-        let object = found.object.ok_or(Errno::NOENT)?;
-        match found.place {
-            Some(place) => self.may_write(&place.path)?,
-            None => self.may_write(&self.files.path_of(&object)?)?,
-        }
-        Ok(object)
-    }
-
     pub(super) fn may_write(&self, path: &Path) -> Result<(), Errno> {
         self.may(NameChange::Write(path))
     }
 
     pub(super) fn may(&self, change: NameChange<'_>) -> Result<(), Errno> {
-        let exists = |path: &Path| statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok();
-        match self.places.decide(change, &exists) {
+        match self.decide(change) {
             Decision::Allowed => Ok(()),
-            Decision::Refused(_) => Err(Errno::ROFS),
+            Decision::Refused(_) | Decision::OnlyChecked => Err(Errno::ROFS),
             Decision::OnlyByCopy => Err(Errno::XDEV),
         }
+    }
+
+    fn decide(&self, change: NameChange<'_>) -> Decision {
+        let exists = |path: &Path| statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        self.places.decide(change, &exists)
     }
 }
 

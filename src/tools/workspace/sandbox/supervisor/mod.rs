@@ -8,12 +8,14 @@
 //! of the machine and the same Landlock domain; the job can neither look into it nor signal it. When it ends, the calls
 //! fail. What a job has open from its start are its pipes.
 //!
-//! Not asked about are owners and times of files: neither changes what a file says or whether it runs.
+//! An index of git comes by a move only, as a copy whose names were looked at; a file with other names is parted from them
+//! when it is written ([`copies`]). Not asked about are owners and times of files: neither changes what a file says or
+//! whether it runs.
 
 mod bind;
 mod calls;
+mod copies;
 mod filter;
-mod lock;
 mod open;
 mod resolve;
 mod target;
@@ -31,12 +33,12 @@ use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, getpid, set_child_subreaper, set_dumpable_behavior};
 use steersman_seccomp_notify::{Listener, Notification};
 
-use self::lock::NamesLock;
 use self::open::WaitingOpen;
 use self::resolve::FileSystem;
 use self::target::Target;
 use crate::workspace::sandbox::inner::StartError;
 use crate::workspace::sandbox::landlock;
+use steersman_base::names_lock::NamesLock;
 use steersman_base::protected::ProtectedPlaces;
 
 /// The time between two looks at an `open` that waits for a reader.
@@ -48,6 +50,7 @@ pub(super) fn start(
     mut command: Command,
     places: ProtectedPlaces,
     locked: &Path,
+    view: View,
     confine: impl FnOnce() -> Result<(), String> + Send + 'static,
 ) -> Result<u32, StartError> {
     let named = |what: &str, error: &dyn std::fmt::Display| StartError::Confinement(format!("{what}: {error}"));
@@ -56,7 +59,7 @@ pub(super) fn start(
     set_child_subreaper(Some(getpid())).map_err(|error| named("orphans", &error))?;
     let files = FileSystem::new().map_err(|error| named("/proc", &error))?;
     let lock = NamesLock::new(locked).map_err(|error| named(&locked.to_string_lossy(), &error))?;
-    let supervisor = Supervisor { files, places, lock };
+    let supervisor = Supervisor { files, places, lock, view };
     let mask = SigSet::thread_get_mask().map_err(|error| named("signals", &error))?;
     SigSet::all().thread_block().map_err(|error| named("signals", &error))?;
     let (sender, listeners) = mpsc::channel::<Listener>();
@@ -90,6 +93,16 @@ struct Supervisor {
     files: FileSystem,
     places: ProtectedPlaces,
     lock: NamesLock,
+    view: View,
+}
+
+/// What a job sees of the file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum View {
+    /// What it may reach.
+    Own,
+    /// The machine's: what it may not write, others' rights included, is closed call by call.
+    Machine,
 }
 
 /// The answer to a call.

@@ -5,9 +5,10 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{Dev, FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, fstatfs, major, minor, open, openat};
 use rustix::io::Errno;
 
-use super::resolve::{Found, Last, Place, kind};
+use super::resolve::{Found, Last, Place};
 use super::target::{Target, low};
 use super::{Answer, Supervisor};
+use steersman_base::protected::NameChange;
 
 /// How often a file is looked for again that somebody else made or removed meanwhile.
 const TRIES: usize = 16;
@@ -50,26 +51,23 @@ impl Supervisor {
 
     /// Makes a file that is not there.
     fn make(&self, target: &Target, place: &Place, flags: OFlags, mode: u64) -> Result<OwnedFd, Errno> {
-        self.may_write(&place.path)?;
+        self.may(NameChange::Fill(&place.path))?;
         target.lend_mask()?;
         let flags = flags | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
         openat(&place.parent, &place.name, flags, Mode::from_raw_mode(low(mode)))
     }
 
-    fn open_object(
+    pub(super) fn open_object(
         &self,
         target: &Target,
-        object: OwnedFd,
+        mut object: OwnedFd,
         place: Option<Place>,
         flags: OFlags,
         mode: u64,
     ) -> Result<Answer, Errno> {
         let found = fstat(&object)?;
         let kind = FileType::from_raw_mode(found.st_mode);
-        let path = match place {
-            Some(place) => place.path,
-            None => self.files.path_of(&object)?,
-        };
+        let path = place.as_ref().map_or_else(|| self.files.path_of(&object), |place| Ok(place.path.clone()))?;
         if kind == FileType::Symlink {
             return Err(Errno::LOOP);
         }
@@ -87,7 +85,15 @@ impl Supervisor {
             return Err(Errno::ISDIR);
         }
         if writes {
-            self.may_write(&path)?;
+            self.may(NameChange::Fill(&path))?;
+        }
+        if writes && kind == FileType::RegularFile && found.st_nlink > 1 && !self.places.is_free(&path) {
+            let place = place.ok_or(Errno::ROFS)?;
+            let kept = if flags.contains(OFlags::TRUNC) { 0 } else { u64::MAX };
+            let _held = self.lock.hold()?;
+            self.put_copy(&object, &place, kept, |_| true)?;
+            object =
+                openat(&place.parent, &place.name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
         }
         // Who opens one of these is looked at, and it would be this process. Jobs write in none of them.
         if fstatfs(&object)?.f_type == libc::PROC_SUPER_MAGIC {
@@ -114,15 +120,6 @@ impl Supervisor {
             }
             Err(Errno::NXIO) => Ok(Answer::Later(waiting)),
             Err(error) => Err(error),
-        }
-    }
-
-    /// Opens what is there to change it in another way.
-    pub(super) fn reopen_regular(&self, object: &OwnedFd) -> Result<OwnedFd, Errno> {
-        match kind(object)? {
-            FileType::RegularFile => self.files.reopen(object, OFlags::WRONLY),
-            FileType::Directory => Err(Errno::ISDIR),
-            _ => Err(Errno::INVAL),
         }
     }
 }

@@ -1,16 +1,17 @@
-//! What git runs of a working tree: an operation that was stopped, and the files that its settings name: directories of hooks, files that are included, programs. Commands do not change
-//! them, as they do not change the settings themselves.
+//! What lies in a working tree and is obeyed from outside of it: the files that settings of git name (directories of hooks, files
+//! that are included, programs), and those that links of the home directory lead to. Neither a command nor a tool
+//! changes them unasked, as they do not change the settings themselves.
 //!
-//! Asked for each command, since the user may change the settings meanwhile. Reads too much rather than too little: what
-//! could be a path is taken for one.
+//! The settings are read for each command and each change, since the user may change them meanwhile. Reads too much rather
+//! than too little: what could be a path is taken for one.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::workspace::read_head;
-use steersman_base::limits;
-use steersman_base::paths::without_dots;
-use steersman_base::text::visible_line;
+use crate::limits;
+use crate::paths::without_dots;
+use crate::regular_file::read_head;
 
 /// Settings whose whole value is a path, and what is in a directory there runs.
 const PATHS: [&str; 4] = ["core.attributesfile", "core.hookspath", "include.path", "init.templatedir"];
@@ -20,7 +21,7 @@ const HARMLESS: [&str; 10] =
     ["advice", "branch", "core.worktree", "gc", "push", "pull", "remote", "submodule", "url", "user"];
 
 /// Returns what the settings of the user and of a working tree name within the tree.
-pub(super) fn named(tree: &Path, home: Option<&Path>) -> BTreeSet<PathBuf> {
+pub fn named(tree: &Path, home: Option<&Path>) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let of_user = home.into_iter().flat_map(|home| [home.join(".gitconfig"), home.join(".config/git/config")]);
     let git = git_directory(tree);
@@ -33,17 +34,17 @@ pub(super) fn named(tree: &Path, home: Option<&Path>) -> BTreeSet<PathBuf> {
         for (name, value) in settings(&String::from_utf8_lossy(&head.bytes)) {
             let beside = file.parent().unwrap_or(&file);
             if name == "include.path" {
-                let included = plain(&beside.join(&value));
+                let included = plain(&at(beside, &value, home));
                 if depth < limits::GIT_INCLUDES {
                     open.push((included.clone(), depth + 1));
                 }
                 found.insert(included);
             } else if PATHS.contains(&name.as_str()) {
-                found.insert(plain(&tree.join(&value)));
+                found.insert(plain(&at(tree, &value, home)));
             } else if !HARMLESS.iter().any(|harmless| name.starts_with(harmless)) {
                 let is_between = |c: char| c.is_whitespace() || "!\"';&|()<>=$`".contains(c);
                 let words = value.split(is_between).filter(|word| !word.is_empty());
-                let paths = words.map(|word| plain(&tree.join(word)));
+                let paths = words.map(|word| plain(&at(tree, word, home)));
                 // A word alone is a program of the search path, unless a file of that name is there.
                 found.extend(paths.filter(|path| path.starts_with(tree) && path.symlink_metadata().is_ok()));
             }
@@ -83,47 +84,21 @@ fn line(file: &Path) -> Option<String> {
     String::from_utf8(head.bytes).ok().map(|text| text.trim().to_owned())
 }
 
+/// Returns the path that a value means, which begins at a directory or the home.
+fn at(directory: &Path, value: &str, home: Option<&Path>) -> PathBuf {
+    match (value.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        (Some(_) | None, _) => directory.join(value),
+    }
+}
+
 /// Returns a path without `.` and `..`, and without the links that are there now.
 fn plain(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| without_dots(path))
 }
 
-/// The files of a repository that say how an operation goes on.
-const STEPS: [&str; 5] = [
-    "rebase-merge/git-rebase-todo",
-    "rebase-merge/strategy",
-    "rebase-apply/strategy",
-    "sequencer/todo",
-    "sequencer/opts",
-];
-
-/// The stopped operations of the repository at some directories, as they are at one moment: git itself writes what a rebase, a
-/// cherry-pick or a revert does next, so that no sandbox can close it; a line there may run a command, or name a program that
-/// merges. Asked by the tools that run commands, before and behind one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GitOperations(Vec<(PathBuf, Vec<u8>)>);
-
-impl GitOperations {
-    /// Looks at directories. Blocks.
-    pub fn of(roots: &[PathBuf]) -> Self {
-        let files = roots.iter().map(|root| git_directory(root)).flat_map(|git| STEPS.map(|name| git.join(name)));
-        let read = |file: PathBuf| Some((read_head(&file, limits::GIT_SETTINGS_BYTES).ok()?.bytes, file));
-        Self(files.filter_map(read).map(|(bytes, file)| (file, bytes)).collect())
-    }
-
-    /// Returns what there is to say when an operation can be continued now that could not, or not so, before.
-    pub fn new_since(&self, before: &Self) -> Option<String> {
-        let (file, _) = self.0.iter().find(|found| !before.0.contains(found))?;
-        Some(format!(
-            "[an operation of git was stopped here: --continue does what {} says, which may be to run commands; the user \
-             should read it first]",
-            visible_line(&file.to_string_lossy())
-        ))
-    }
-}
-
 /// Returns where git keeps the repository of a working tree.
-fn git_directory(tree: &Path) -> PathBuf {
+pub fn git_directory(tree: &Path) -> PathBuf {
     let git = tree.join(".git");
     let head = read_head(&git, limits::GIT_SETTINGS_BYTES).ok();
     let named = head.and_then(|head| String::from_utf8(head.bytes).ok());
@@ -131,6 +106,26 @@ fn git_directory(tree: &Path) -> PathBuf {
         Some(named) => tree.join(named.trim()),
         None => git,
     }
+}
+
+/// Directories of a home in which programs keep their settings, and how deep the links in them are looked for.
+const LINKED: [(&str, usize); 3] = [("", 0), (".config", 1), (".ssh", 0)];
+
+/// Returns what the links in a home directory lead to that stand for settings of programs: files of its own begin with a dot.
+pub fn linked(home: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open: Vec<(PathBuf, usize)> = LINKED.iter().map(|(name, depth)| (home.join(name), *depth)).collect();
+    while let Some((directory, depth)) = open.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten().take(limits::HOME_LINKS) {
+            let is_setting = directory != home || entry.file_name().as_encoded_bytes().starts_with(b".");
+            match entry.file_type() {
+                Ok(kind) if kind.is_symlink() && is_setting => found.extend(entry.path().canonicalize()),
+                Ok(kind) if kind.is_dir() && depth > 0 => open.push((entry.path(), depth - 1)),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -149,11 +144,31 @@ mod tests {
         fs::write(tree.join("tool.sh"), "").unwrap();
         fs::write(home.join(".gitconfig"), "[core]\n\thooksPath = \"scripts/hooks\"\n[user]\n\tname = tool.sh\n")
             .unwrap();
-        let own = "[core]\n\tbare = false\n\tfsmonitor = ./tool.sh --fast\n[includeIf \"gitdir:/\"] path = ../shared/git\n\
+        let own = "[core]\n\tbare = false\n\tfsmonitor = ~/../tree/tool.sh --fast\n[includeIf \"gitdir:/\"] path = ../shared/git\n\
                    [alias]\n\tst = !git status\n[filter \"x\"]\n\tclean = missing.sh\n[include]\n\tpath = /elsewhere\n";
         fs::write(tree.join(".git/config"), own).unwrap();
         let found = named(&tree, Some(&home));
         let wanted = ["scripts/hooks", "shared/git", "tool.sh"].map(|name| tree.join(name));
         assert_eq!(found, BTreeSet::from(wanted));
+    }
+
+    #[test]
+    fn what_links_in_the_home_lead_to_is_found_where_it_stands_for_settings() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (tree, home) = (root.join("tree"), root.join("home"));
+        for directory in [&tree.join("nvim"), &home.join(".config/tool"), &home.join("bin")] {
+            fs::create_dir_all(directory).unwrap();
+        }
+        let links =
+            [(".bashrc", "bashrc"), (".config/nvim", "nvim"), (".config/tool/conf", "conf"), ("bin/run", "run")];
+        for (link, file) in links {
+            if file != "nvim" {
+                fs::write(tree.join(file), "").unwrap();
+            }
+            std::os::unix::fs::symlink(tree.join(file), home.join(link)).unwrap();
+        }
+        let found: BTreeSet<PathBuf> = linked(&home).into_iter().collect();
+        assert_eq!(found, BTreeSet::from(["bashrc", "nvim", "conf"].map(|name| tree.join(name))));
     }
 }

@@ -1,8 +1,8 @@
-//! The lock of a workspace: the supervisors of two jobs must not change names at the same time, since what one has compared
-//! could be moved by the other to where it is protected.
+//! The lock of a workspace: the supervisors of two jobs, or one and a tool, must not change names at the same time, since what
+//! one has compared could be moved by the other to where it is protected, or made a part of a repository.
 //!
 //! It is the lock of the writable directory itself, the only file that all of them share. A job can take it too, and keeps
-//! nobody but other jobs from making files.
+//! others from making files.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -18,13 +18,20 @@ const PAUSE: Duration = Duration::from_micros(100);
 /// How often it is tried to open what others close at the same time.
 const OPENS: usize = 100;
 
-pub(super) struct NamesLock(OwnedFd);
+/// The lock of a directory in which several processes change names.
+#[derive(Debug)]
+pub struct NamesLock(OwnedFd);
 
 /// The lock while it is held.
-pub(super) struct HeldLock<'a>(&'a OwnedFd);
+#[derive(Debug)]
+pub struct HeldLock<'a>(&'a OwnedFd);
 
 impl NamesLock {
-    pub(super) fn new(directory: &Path) -> Result<Self, Errno> {
+    /// Opens a directory for its lock.
+    ///
+    /// # Errors
+    /// That of the system when it cannot be opened.
+    pub fn new(directory: &Path) -> Result<Self, Errno> {
         open_directory(directory).map(Self)
     }
 
@@ -32,7 +39,7 @@ impl NamesLock {
     ///
     /// # Errors
     /// [`Errno::AGAIN`] when somebody keeps it.
-    pub(super) fn hold(&self) -> Result<HeldLock<'_>, Errno> {
+    pub fn hold(&self) -> Result<HeldLock<'_>, Errno> {
         for _ in 0..TRIES {
             match flock(&self.0, FlockOperation::NonBlockingLockExclusive) {
                 Err(Errno::AGAIN) => thread::sleep(PAUSE),
