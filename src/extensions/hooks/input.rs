@@ -143,7 +143,8 @@ fn persona(agent: &AgentId) -> &str {
     agent.as_str().rsplit_once(' ').map_or(agent.as_str(), |(persona, _)| persona)
 }
 
-fn permission_mode(mode: Mode) -> &'static str {
+/// Returns what Claude Code calls a mode.
+pub fn permission_mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Ask => "default",
         Mode::AutoEdit => "acceptEdits",

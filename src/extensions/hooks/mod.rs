@@ -38,6 +38,7 @@ pub use condition::HookCondition;
 pub use content::{HookPin, HookPlaces, scripts};
 pub use engine::{HookSession, HookTrust, Hooks, TrustedHook};
 pub use file::{Hook, HookFile, HookWaiting, read_json, read_value};
+pub use input::permission_mode;
 pub use matcher::Matcher;
 pub use run::{HookRunner, RunEnd};
-pub use tool_names::{names_of_tool, their_name};
+pub use tool_names::{names_of_tool, their_name, to_theirs};

@@ -56,7 +56,7 @@ pub(super) fn is_rule(matcher: &str) -> bool {
 }
 
 /// Returns arguments as hooks get them: their names, paths of files absolute.
-pub(super) fn to_theirs(tool: &str, arguments: &Arguments, cwd: &Path) -> Value {
+pub fn to_theirs(tool: &str, arguments: &Arguments, cwd: &Path) -> Value {
     let Arguments::Object(own) = arguments else { return Value::from(arguments.to_string()) };
     let change = |(name, value): (&String, &Value)| match (their_argument(tool, name), value) {
         (FILE_PATH, Value::String(path)) => (FILE_PATH.to_owned(), cwd.join(path).to_string_lossy().into()),

@@ -34,6 +34,9 @@ const WORDS: &[(&str, &str)] = &[
 
 /// Flags of other hosts that have another name here, with what to write.
 const FLAGS: &[(&str, &str)] = &[
+    ("-C", "--cwd DIR"),
+    ("-a", "--mode MODE"),
+    ("-s", "--mode MODE, and --sandbox for what confines commands"),
     ("--allowed-tools", "exec --allow RULE, or --tools NAMES for the only tools that there are"),
     ("--allowedTools", "exec --allow RULE, or --tools NAMES for the only tools that there are"),
     ("--approval-mode", "--mode MODE"),
@@ -45,8 +48,15 @@ const FLAGS: &[(&str, &str)] = &[
     ("--disallowedTools", "exec --deny RULE"),
     ("--fork-session", "--fork ID"),
     ("--full-auto", "--mode auto"),
+    ("--last", "--continue"),
+    ("--list-models", "steersman models"),
+    ("--no-session", "--ephemeral"),
+    ("--session", "--resume ID"),
+    ("--thinking", "--reasoning-effort HOW"),
     ("--image", "exec --image FILE; on the screen @FILE or Ctrl+V"),
-    ("--input-format", "exec --input json"),
+    ("--effort", "--reasoning-effort HOW"),
+    ("--fallback-model", "--model NAME; a server that is busy is asked again"),
+    ("--input-format", "exec --input json or stream-json"),
     ("--json-schema", "exec --output-schema FILE"),
     ("--max-budget-usd", "--max-cost DOLLARS"),
     ("--max-turns", "exec --max-rounds N"),
@@ -55,7 +65,9 @@ const FLAGS: &[(&str, &str)] = &[
     ("--permission-mode", "--mode ask, auto-edit, auto, read-only or plan"),
     ("--permission-prompt-tool", "exec --permission-command COMMAND"),
     ("--plugin-dir", "steersman plugin add DIR"),
+    ("--setting-sources", "--ignore-user-config, which reads no configuration of yours"),
     ("--settings", "--set KEY=VALUE, or --config FILE"),
+    ("--strict-mcp-config", "--ignore-user-config with --mcp-config FILE"),
     ("--verbose", "exec --output progress, or --json for all events"),
     ("--yolo", "--mode auto, in a sandbox"),
 ];

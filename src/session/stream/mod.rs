@@ -26,4 +26,4 @@ pub use fields::{
 pub use permission::{PermissionAnswer, PermissionQuestion};
 pub use record::{LastTurn, RunRecord};
 pub use request::{InputAnswer, InputDecision, InputLine, InputRequest};
-pub use stream_json::StreamJson;
+pub use stream_json::{StreamJson, StreamLines};

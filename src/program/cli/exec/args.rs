@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::program::cli::steer_stdin::LineForm;
 use steersman_core::listener::Deltas;
+use steersman_session::stream::StreamLines;
 
 /// The arguments of `exec`.
 #[derive(Debug, Args)]
@@ -20,6 +21,18 @@ pub struct ExecArgs {
     /// one JSON object at the end, or lines in the shape of Claude Code (`stream-json`) [default: answer; on a terminal progress].
     #[arg(long, value_enum, value_name = "FORM", hide_possible_values = true, help_heading = "Output")]
     pub output: Option<OutputForm>,
+    /// As Claude Code calls the form of its output.
+    #[arg(long, value_enum, hide = true, conflicts_with_all = ["output", "json"])]
+    pub output_format: Option<ClaudeForm>,
+    /// Claude Code wants it for its lines; here they are always whole.
+    #[arg(long, hide = true)]
+    pub verbose: bool,
+    /// Write the pieces of the main agent's answers too, with `stream-json`.
+    #[arg(long, help_heading = "Output")]
+    pub include_partial_messages: bool,
+    /// Write the texts that start turns too, with `stream-json`.
+    #[arg(long, help_heading = "Output")]
+    pub replay_user_messages: bool,
     /// Write the final answer to this file, as one step.
     #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
     pub output_last_message: Option<PathBuf>,
@@ -73,10 +86,13 @@ pub struct ExecArgs {
     /// standard error is answered by its number: `/yes 1`, `/session 1`, `/always 1`, `/no 1` or `/no 1 words`.
     #[arg(long)]
     pub steer_stdin: bool,
-    /// Read requests from standard input, one JSON object per line, each answered by a `reply` in the JSON; the session
-    /// stays open until `end` or the end of the input.
+    /// Read requests from standard input, one JSON object per line (`json`), each answered by a `reply` in the JSON; the session
+    /// stays open until `end` or the end of the input. Or user messages in the shape of Claude Code (`stream-json`), each a turn.
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "steer_stdin", hide_possible_values = true)]
     pub input: Option<InputForm>,
+    /// As Claude Code calls the form of its input.
+    #[arg(long, value_enum, hide = true, conflicts_with_all = ["input", "steer_stdin"])]
+    pub input_format: Option<ClaudeInput>,
     /// Read the prompt from this file.
     #[arg(long, value_name = "FILE", conflicts_with = "prompt")]
     pub prompt_file: Option<PathBuf>,
@@ -110,7 +126,7 @@ pub struct ExecArgs {
     pub trust_project: Option<String>,
     /// What to send; `-` reads standard input (not together with --steer-stdin). Beside a prompt, standard input that is
     /// a pipe or a file is added as a fenced block.
-    #[arg(required_unless_present_any = ["prompt_file", "input", "schema"])]
+    #[arg(required_unless_present_any = ["prompt_file", "input", "input_format", "schema"])]
     pub prompt: Option<String>,
 }
 
@@ -145,6 +161,28 @@ pub enum LeftTexts {
 pub enum InputForm {
     /// One request as JSON per line.
     Json,
+    /// One user message as JSON per line, in the shape of Claude Code.
+    StreamJson,
+}
+
+/// What Claude Code calls the forms of its output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClaudeForm {
+    /// The final answer alone.
+    Text,
+    /// The result alone.
+    Json,
+    /// A line for each part of an answer, and the result.
+    StreamJson,
+}
+
+/// What Claude Code calls the forms of its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClaudeInput {
+    /// A prompt.
+    Text,
+    /// One user message as JSON per line.
+    StreamJson,
 }
 
 /// Whether the JSON has pieces.
@@ -159,8 +197,30 @@ pub enum DeltasSetting {
 impl ExecArgs {
     /// Returns what standard output gets, where that was said. Replies need the JSON.
     pub fn form(&self) -> Option<OutputForm> {
-        let is_json = self.json || (self.output.is_none() && self.input.is_some());
-        if is_json { Some(OutputForm::Json) } else { self.output }
+        let theirs = self.output_format.map(|form| match form {
+            ClaudeForm::Text => OutputForm::Answer,
+            ClaudeForm::Json | ClaudeForm::StreamJson => OutputForm::StreamJson,
+        });
+        let of_input = self.input_form().map(|form| match form {
+            InputForm::Json => OutputForm::Json,
+            InputForm::StreamJson => OutputForm::StreamJson,
+        });
+        if self.json { Some(OutputForm::Json) } else { self.output.or(theirs).or(of_input) }
+    }
+
+    /// Returns which lines `stream-json` has.
+    pub fn stream_lines(&self) -> StreamLines {
+        StreamLines {
+            only_result: self.output_format == Some(ClaudeForm::Json),
+            pieces: self.include_partial_messages,
+            prompts: self.replay_user_messages,
+        }
+    }
+
+    /// Returns what standard input holds, where that was said.
+    pub fn input_form(&self) -> Option<InputForm> {
+        let theirs = (self.input_format == Some(ClaudeInput::StreamJson)).then_some(InputForm::StreamJson);
+        self.input.or(theirs)
     }
 
     /// Returns what standard input holds, where it is read by lines.
@@ -170,7 +230,12 @@ impl ExecArgs {
 
     /// Returns whether requests come as JSON.
     pub fn has_json_input(&self) -> bool {
-        self.input.is_some()
+        self.input_form().is_some()
+    }
+
+    /// Returns whether somebody can answer questions.
+    pub fn can_answer(&self) -> bool {
+        self.steer_stdin || self.input_form() == Some(InputForm::Json) || self.permission_command.is_some()
     }
 }
 

@@ -1,7 +1,8 @@
-//! `--input json`: each line is a request, carried out at once and answered by a `reply` in the JSON output.
+//! `--input json`: each line is a request, carried out at once and answered by a `reply` in the JSON output. With
+//! `stream-json` it is a user message in the shape of Claude Code, or a request about the run.
 
-use serde_json::Value;
 use serde_json::error::Category;
+use serde_json::{Value, json};
 
 use super::fills::{Expanded, FilledText};
 use super::start::line;
@@ -17,6 +18,11 @@ impl ExecRun<'_> {
     /// Carries out one line of input.
     pub(super) fn request_line(&mut self, read: &ReadLine) {
         let parsed = match &read.line {
+            Line::Json(text) if self.has_messages => match message_line(text) {
+                Ok(MessageLine::Request(line)) => Ok(line),
+                Ok(MessageLine::Response(response)) => return self.respond(&response),
+                Err(why) => Err((Value::Null, why)),
+            },
             Line::Json(text) => serde_json::from_str::<InputLine>(text).map_err(|error| {
                 let id = serde_json::from_str::<Value>(text).ok().and_then(|line| line.get("id").cloned());
                 let why = match error.classify() {
@@ -128,13 +134,88 @@ impl ExecRun<'_> {
     pub(super) fn reply(&self, reply: &ReplyLine) {
         if let Some(json) = &self.replies {
             json.append_line(AgentId::main(), None, line("reply", reply));
+        } else if self.has_messages && !reply.id.is_null() {
+            let error = reply.reason.clone().unwrap_or_default();
+            self.respond(&match reply.ok {
+                true => json!({"subtype": "success", "request_id": reply.id, "response": {}}),
+                false => json!({"subtype": "error", "request_id": reply.id, "error": error}),
+            });
+        } else if let Some(reason) = reply.reason.as_ref().filter(|_| !reply.ok) {
+            self.err.say(reason);
         }
+    }
+
+    fn respond(&self, response: &Value) {
+        if let Some(stream) = &self.stream {
+            stream.respond(response);
+        }
+    }
+}
+
+/// What a line in the shape of Claude Code asks for.
+enum MessageLine {
+    Request(InputLine),
+    /// Nothing more than this answer.
+    Response(Value),
+}
+
+/// Reads a line in the shape of Claude Code.
+///
+/// # Errors
+/// One sentence: nothing can be done with it.
+fn message_line(text: &str) -> Result<MessageLine, String> {
+    let line: Value = serde_json::from_str(text).map_err(|_| "the line is no JSON: not sent".to_owned())?;
+    let request = match line.get("type").and_then(Value::as_str) {
+        // Each is a turn of its own, as there.
+        Some("user") => json!({"type": "send", "delivery": "follow_up", "text": text_of_message(&line)?}),
+        Some("control_request") => {
+            let kind = line.get("request").and_then(|request| request.get("subtype")).and_then(Value::as_str);
+            let id = line.get("request_id").cloned().unwrap_or_default();
+            match kind.unwrap_or_default() {
+                "initialize" => {
+                    let response = json!({"subtype": "success", "request_id": id, "response": {}});
+                    return Ok(MessageLine::Response(response));
+                }
+                "interrupt" => json!({"type": "cancel", "id": id}),
+                other => {
+                    let error = format!("{other} is no request here: initialize and interrupt are");
+                    return Ok(MessageLine::Response(json!({"subtype": "error", "request_id": id, "error": error})));
+                }
+            }
+        }
+        other => return Err(format!("a line of the type {:?} is not read: user is", other.unwrap_or_default())),
+    };
+    serde_json::from_value(request).map(MessageLine::Request).map_err(|error| error.to_string())
+}
+
+/// Returns the text of a user message.
+fn text_of_message(line: &Value) -> Result<String, String> {
+    let content = line.get("message").and_then(|message| message.get("content"));
+    match content {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(Value::Array(parts)) => {
+            let text = |part: &Value| match part.get("type").and_then(Value::as_str) {
+                Some("text") => Ok(part.get("text").and_then(Value::as_str).unwrap_or_default().to_owned()),
+                other => {
+                    let kind = other.unwrap_or("unknown");
+                    Err(format!(
+                        "a part of the type {kind} is not read, and its message not sent; --image sends a picture"
+                    ))
+                }
+            };
+            Ok(parts.iter().map(text).collect::<Result<Vec<_>, _>>()?.join("\n"))
+        }
+        _ => Err("a user message without a content is not sent".to_owned()),
     }
 }
 
 /// Returns the text that a line would have sent.
 pub(super) fn text_of(line: &str) -> Option<UserText> {
-    match serde_json::from_str::<InputLine>(line).ok()?.request {
+    let line = serde_json::from_str::<InputLine>(line).ok().or_else(|| match message_line(line) {
+        Ok(MessageLine::Request(line)) => Some(line),
+        Ok(MessageLine::Response(_)) | Err(_) => None,
+    });
+    match line?.request {
         InputRequest::Send { text, delivery, kind, scope, when, every, .. } => {
             let trigger = when.map(Trigger::once).or(every.map(Trigger::every));
             Some(UserText { text, delivery, kind, scope, trigger, ..UserText::default() })

@@ -62,8 +62,7 @@ pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
         print(assets::EXEC_SCHEMA);
         return Exit::Done;
     }
-    let can_answer = args.steer_stdin || args.has_json_input() || args.permission_command.is_some();
-    let answerer = if can_answer { Answerer::User } else { Answerer::Nobody };
+    let answerer = if args.can_answer() { Answerer::User } else { Answerer::Nobody };
     let loaded = load(flags, FrontEnd::Exec, answerer).map_err(|error| error.to_string()).and_then(|mut start| {
         start::check_model(&start.config)?;
         if flags.yes && args.permission_command.is_some() {
@@ -158,10 +157,8 @@ async fn serve(
     let written = out.apart();
     let form = args.form();
     let json = (form == Some(OutputForm::Json)).then(|| Arc::new(start::json_lines(args, &record, written.clone())));
-    let stream = (form == Some(OutputForm::StreamJson)).then(|| {
-        let session = start.journal.as_ref().map(|journal| journal.session().to_string());
-        Arc::new(StreamJson::new(written.clone(), session))
-    });
+    let is_stream = form == Some(OutputForm::StreamJson);
+    let stream = is_stream.then(|| Arc::new(start::stream_json(&start, args, &record, written.clone())));
     let mut listeners = listeners(&record, json.as_ref().map(|json| (json, &written)), args, &questions, (&out, &err));
     listeners.extend(stream.iter().map(|stream| Arc::<StreamJson>::clone(stream) as Arc<dyn Listener>));
     listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
@@ -191,6 +188,7 @@ async fn serve(
     let client = hub.first_without_screen();
     let mut run = ExecRun::new(&client, lines, questions, err.clone(), args, record.clone());
     run.replies = json.clone();
+    run.stream = stream.clone();
     run.keeping = if journal.is_some() { Keeping::InSession } else { Keeping::Nowhere };
     run.permission = permission;
     run.fills.templates = templates;

@@ -10,11 +10,13 @@ use clap::Parser as _;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::args::{ExecArgs, OutputForm};
+use super::args::{ExecArgs, InputForm, OutputForm};
 use crate::program::cli::args::{Command, CommandLine, Flags};
 use crate::program::cli::exit::{Exit, print, say};
 use crate::program::cli::first_start::look;
-use crate::program::config::{Config, KeyPlace};
+use crate::program::cli::load::Start;
+use crate::program::cli::project::templates;
+use crate::program::config::{Config, KeyPlace, Service};
 use steersman_base::dialect::Dialect;
 use steersman_base::event::{Envelope, Event, Pending, SCHEMA};
 use steersman_base::limits;
@@ -39,6 +41,9 @@ pub(super) fn check_model(config: &Config) -> Result<(), String> {
     let keys = config.services.iter().map(|(name, server)| {
         let key = if let KeyPlace::Variable { name, .. } = &server.key { name } else { "a key" };
         let flag = match server.dialect {
+            dialect if Service::at(&server.base_url).is_none() => {
+                format!("--provider {} --base-url {} --api-key-env {key}", dialect.name(), server.base_url)
+            }
             Dialect::OpenAi if name != "openai" => format!("--base-url {}", server.base_url),
             dialect => format!("--provider {}", dialect.name()),
         };
@@ -64,7 +69,8 @@ pub(super) fn refuse(flags: &Flags, args: &ExecArgs, sentence: &str, exit: Exit)
             print(&object(&record.finish(exit.code(), reason, &[])));
         }
         Some(OutputForm::StreamJson) => {
-            StreamJson::new(io::stdout(), None).finish(&record.finish(exit.code(), reason, &[]), false);
+            let stream = StreamJson::new(io::stdout(), None).lines(args.stream_lines());
+            stream.finish(&record.finish(exit.code(), reason, &[]), false);
         }
         Some(OutputForm::Answer | OutputForm::Progress) | None => {}
     }
@@ -76,7 +82,7 @@ pub(super) fn refuse(flags: &Flags, args: &ExecArgs, sentence: &str, exit: Exit)
 pub(in crate::program::cli) fn report_mistake(args: &[OsString], sentence: &str) -> Option<Exit> {
     let words: Vec<&str> = args.iter().skip(1).map_while(|arg| arg.to_str()).collect();
     let own = words.split(|word| *word == "exec").nth(1)?;
-    let named = own.windows(2).find_map(|pair| (pair[0] == "--output").then_some(pair[1]));
+    let named = own.windows(2).find_map(|pair| ["--output", "--output-format"].contains(&pair[0]).then_some(pair[1]));
     let form = own.iter().find_map(|word| word.strip_prefix("--output=")).or(named);
     let form = if own.contains(&"--json") {
         "json"
@@ -96,6 +102,22 @@ pub(super) fn json_lines(args: &ExecArgs, record: &RunRecord, out: impl Write + 
     let most = args.max_event_bytes.map_or(limits::EVENT_BYTES, NonZeroUsize::get);
     let add = move |envelope: &Envelope, members: &mut Map<String, Value>| record.add_to(envelope, members);
     JsonLines::new(out).at_most(most).deltas(args.deltas.into()).adding(add)
+}
+
+/// Returns the writer of the lines in the shape of Claude Code.
+pub(super) fn stream_json(
+    start: &Start,
+    args: &ExecArgs,
+    record: &RunRecord,
+    out: impl Write + Send + 'static,
+) -> StreamJson {
+    let session = start.journal.as_ref().map(|journal| journal.session().to_string());
+    let names = templates(start).into_iter().map(|template| template.name).collect();
+    let stream = StreamJson::new(out, session).lines(args.stream_lines()).commands(names);
+    match args.input_form() {
+        Some(InputForm::StreamJson) => stream.turn_by_turn(record.clone()),
+        Some(InputForm::Json) | None => stream,
+    }
 }
 
 /// Ends the JSON output. Its first and its last event are always written, however early the run ended.

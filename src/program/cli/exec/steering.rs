@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::args::{ExecArgs, LeftTexts, OutputForm};
+use super::args::{ExecArgs, InputForm, LeftTexts, OutputForm};
 use super::ending::ExecStop;
 use super::fills::{Expanded, FilledText, Fills};
 use super::input;
@@ -29,7 +29,7 @@ use steersman_base::steering::TextKind;
 use steersman_base::target::{self, Addressed, Target};
 use steersman_core::listener::JsonLines;
 use steersman_session::Client;
-use steersman_session::stream::RunRecord;
+use steersman_session::stream::{RunRecord, StreamJson};
 
 /// Returns the text that a line sends; nothing for a command.
 pub(super) fn text_of(line: Line) -> Option<UserText> {
@@ -66,6 +66,10 @@ pub(super) struct ExecRun<'a> {
     /// What standard input holds.
     input: LineForm,
     pub replies: Option<Arc<JsonLines>>,
+    /// Where requests about the run are answered that came in the shape of Claude Code.
+    pub stream: Option<Arc<StreamJson>>,
+    /// Whether requests come in that shape.
+    pub(super) has_messages: bool,
     /// The program that decides about permissions.
     pub permission: Option<PermissionCommand>,
     pub(super) record: RunRecord,
@@ -132,6 +136,8 @@ impl<'a> ExecRun<'a> {
             left_texts: args.pending,
             input: args.line_form(),
             replies: None,
+            stream: None,
+            has_messages: args.input_form() == Some(InputForm::StreamJson),
             permission: None,
             record,
             strict_end: None,
