@@ -278,6 +278,21 @@ async fn a_key_alone_is_asked_about_once_and_a_yes_is_kept_with_its_model() {
     assert_eq!((asked.len(), named(&model)), (0, Some("claude-sonnet-9")), "{notes:?}");
 }
 
+#[test]
+fn the_key_of_a_gateway_is_for_the_gateway_alone() {
+    let services = |environment: &[(&str, &str)]| {
+        let environment: Environment = environment.iter().copied().collect();
+        let config = Config::resolve(Layer::default(), &environment, Layer::default()).unwrap();
+        config.services.into_iter().map(|(name, server)| (name, server.base_url)).collect::<Vec<_>>()
+    };
+    let key = ("ANTHROPIC_API_KEY", "sk-ant-canary");
+    let own = vec![("anthropic".to_owned(), "https://api.anthropic.com/v1".to_owned())];
+    assert_eq!(services(&[key]), own);
+    assert_eq!(services(&[key, ("ANTHROPIC_BASE_URL", "https://api.anthropic.com")]), own);
+    let gateway = services(&[key, ("ANTHROPIC_BASE_URL", "https://llm.example.com/claude")]);
+    assert_eq!(gateway, [("llm.example.com".to_owned(), "https://llm.example.com/claude".to_owned())]);
+}
+
 #[tokio::test]
 async fn a_no_is_kept_and_nothing_goes_to_the_service() {
     let (server, state) = (models(&["claude-sonnet-9"]), tempfile::tempdir().unwrap());

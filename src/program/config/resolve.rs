@@ -216,7 +216,7 @@ fn server_of(name: &str, profile: &Layer, beside: &Layer, environment: &Environm
 }
 
 /// Returns what a server without a profile is called: the service that it is, else its host.
-fn source_name(server: &Server) -> String {
+pub(super) fn source_name(server: &Server) -> String {
     let host = || {
         let url = reqwest::Url::parse(server.base_url.trim()).ok()?;
         let host = url.host_str()?.to_owned();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::program::config::resolve::{Environment, is_address};
+use crate::program::config::resolve::{Environment, is_address, source_name};
 use crate::program::config::{ConfigError, Layer, Provider, Service};
 use steersman_base::dialect::Dialect;
 use steersman_core::provider::{Answering, ApiKey};
@@ -202,12 +202,17 @@ fn usual_key(base_url: &str, environment: &Environment, shared_base: Option<&str
 pub(super) fn services(environment: &Environment) -> Vec<(String, Server)> {
     let server = |service: &Service| {
         let key = usual_key(service.base_url, environment, None);
-        let base_url = service.base_url.to_owned();
+        if key == KeyPlace::None {
+            return None;
+        }
+        let named = service.address.and_then(|variable| environment.get(variable));
+        let elsewhere = named.filter(|named| origin(named) != origin(service.base_url));
         let (dialect, answering) = (service.dialect, Answering::default());
-        (key != KeyPlace::None).then(|| {
-            let server = Server { dialect, base_url, model: None, key, context_window: None, answering };
-            (service.name.to_owned(), server)
-        })
+        let base_url = elsewhere.unwrap_or(service.base_url).to_owned();
+        let server = Server { dialect, base_url, model: None, key, context_window: None, answering };
+        // What was said about the service does not hold for a gateway.
+        let name = elsewhere.map_or_else(|| service.name.to_owned(), |_| source_name(&server));
+        (!name.is_empty()).then_some((name, server))
     };
     super::SERVICES.iter().filter_map(server).collect()
 }

@@ -17,6 +17,8 @@ pub struct Service {
     pub hosts: &'static [&'static str],
     /// The environment variables that hold its key, the first that is set counting.
     pub variables: &'static [&'static str],
+    /// The environment variable that says where its own programs find it: a gateway, whose key the others are then.
+    pub address: Option<&'static str>,
 }
 
 const fn chat(
@@ -25,7 +27,7 @@ const fn chat(
     hosts: &'static [&'static str],
     variables: &'static [&'static str],
 ) -> Service {
-    Service { name, dialect: Dialect::OpenAi, base_url, hosts, variables }
+    Service { name, dialect: Dialect::OpenAi, base_url, hosts, variables, address: None }
 }
 
 /// Holds the services, in the order in which they are listed.
@@ -37,6 +39,7 @@ pub const SERVICES: &[Service] = &[
         base_url: "https://api.anthropic.com/v1",
         hosts: &["api.anthropic.com"],
         variables: &["ANTHROPIC_API_KEY"],
+        address: Some("ANTHROPIC_BASE_URL"),
     },
     Service {
         name: "gemini",
@@ -44,6 +47,7 @@ pub const SERVICES: &[Service] = &[
         base_url: "https://generativelanguage.googleapis.com/v1beta",
         hosts: &["generativelanguage.googleapis.com"],
         variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        address: Some("GOOGLE_GEMINI_BASE_URL"),
     },
     chat("openrouter", "https://openrouter.ai/api/v1", &["openrouter.ai"], &["OPENROUTER_API_KEY"]),
     chat("deepseek", "https://api.deepseek.com/v1", &["api.deepseek.com"], &["DEEPSEEK_API_KEY"]),
