@@ -235,3 +235,14 @@ fn what_is_denied_stays_closed_where_it_is_made_after_the_start() {
         );
     }
 }
+
+#[test]
+fn every_permission_that_is_no_rule_here_says_why() {
+    let entries = ["Bash(for:*)", "Bash(while:*)", "Bash(if:*)", "Bash(! x)", "Bash(-x:*)"];
+    let said = read(&json!({"permissions": {"allow": entries}}).to_string()).left_out;
+    assert_eq!(said.len(), entries.len(), "{said:?}");
+    for (entry, said) in entries.iter().zip(&said) {
+        let why = said.strip_prefix(&format!("{entry} (")).and_then(|why| why.strip_suffix(')'));
+        assert!(why.is_some_and(|why| why.len() > 5), "{said}");
+    }
+}

@@ -89,6 +89,11 @@ fn the_users_persona_takes_the_place_of_a_bundled_one_and_a_projects_says_so() {
     );
     roster.add(PersonaSource::User("again.md".to_owned()), &mine);
     assert!(roster.warnings()[1].contains("again.md is left out: is a second persona named 'file_miner'"));
+    let count = roster.warnings().len();
+    for copy in ["one.md", "copies/one.md"] {
+        roster.add(PersonaSource::User(copy.to_owned()), SPY);
+    }
+    assert_eq!(roster.warnings().len(), count, "the same text twice is no fault");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use steersman::program::cli::places::UserDirectories;
 use steersman::program::cli::plugins::{AddedPlugin, Marketplace};
 use steersman::program::cli::project::{ProjectOffer, adopted};
 use steersman_agent::subagent::Roster;
+use steersman_base::limits;
 use steersman_base::protocol::PromptTemplate;
 use steersman_extensions::skill::SkillLibrary;
 use tempfile::TempDir;
@@ -146,6 +147,38 @@ fn a_change_of_any_file_of_the_tree_asks_again_and_shows_what_changed() {
             assert!(shown.contains(&format!("+ {}", text.lines().last().unwrap())) || shown.contains('+'), "{shown}");
         }
     }
+}
+
+#[test]
+fn the_history_of_a_checkout_is_no_part_of_a_plugin() {
+    let home = TempDir::new().unwrap();
+    write(&home.path().join("kit"), &kit());
+    let pack = home.path().join("kit/.git/objects/pack/a.pack");
+    fs::create_dir_all(pack.parent().unwrap()).unwrap();
+    fs::File::create(&pack).unwrap().set_len(limits::PINNED_BYTES + 1).unwrap();
+    let source = home.path().canonicalize().unwrap().join("kit");
+    let source = source.to_str().unwrap();
+    let (home, code, _, said) = run(home, &["plugin", "add", source]);
+    assert_eq!(code, 0, "{said}");
+    let (home, ..) = run(home, &["plugin", "add", source, "--trust", &hash(&said)]);
+    write(&home.path().join("kit"), &[(".git/FETCH_HEAD", "x")]);
+    let (_home, _, listed, _) = run(home, &["plugin", "list"]);
+    assert!(listed.contains("1 skill") && !listed.contains("not trusted"), "{listed}");
+}
+
+#[test]
+fn a_part_that_a_manifest_names_beside_the_usual_place_counts_once() {
+    let root = TempDir::new().unwrap();
+    let manifest = r#"{"name": "deck", "skills": ["./skills/one", "./skills/two"], "agents": "./agents/checker.md"}"#;
+    let (one, two) = (skill("one"), skill("two"));
+    let files = [
+        (".claude-plugin/plugin.json", manifest),
+        ("skills/one/SKILL.md", one.as_str()),
+        ("skills/two/SKILL.md", two.as_str()),
+        ("agents/checker.md", AGENT),
+    ];
+    write(root.path(), &files);
+    assert_eq!(brought(root.path(), "deck", None), ("1 persona, 2 skills".to_owned(), vec![]));
 }
 
 #[test]

@@ -287,10 +287,42 @@ fn there_is_an_end_to_how_many_files_are_read() {
         library.warnings()
     );
     let mut library = SkillLibrary::default();
-    for n in 0..20 {
+    for n in 0..70 {
         let text = "x".repeat(256 * 1024);
-        library.add_skill(Owner::User, "f", Skill { text, ..skill(&format!("s{n}"), "x") });
+        library.add_skill(Owner::User, &format!("f{n}"), Skill { text, ..skill(&format!("s{n}"), "x") });
     }
-    assert_eq!(library.skills().count(), 16);
-    assert_eq!(library.warnings().len(), 4);
+    assert_eq!(library.skills().count(), 64);
+    let all = "left out, since skills and commands together have more than 16 MiB: f64, f65, f66, f67, f68 and 1 more";
+    assert_eq!(library.warnings(), [all], "one sentence names them");
+}
+
+#[test]
+fn what_lies_too_deep_or_is_written_in_other_letters_is_said() {
+    let home = Home::new(&[
+        ("skills/a/b/c/d/e/f/SKILL.md", PDF),
+        ("skills/low/skill.md", PDF),
+        ("commands/a/b/c/d/e/f/deep.md", "x"),
+        ("commands/a/b/c/d/e/near.md", "x"),
+    ]);
+    let library = home.library();
+    assert_eq!((names(&library).len(), library.templates().len()), (0, 1));
+    let warnings = library.warnings();
+    for said in [
+        "skills: low/skill.md is not read: it must be called SKILL.md",
+        "skills: not looked at, more than 5 directories deep: a/b/c/d/e/f",
+        "commands: not looked at, more than 5 directories deep: a/b/c/d/e/f",
+    ] {
+        assert!(warnings.iter().any(|warning| warning.ends_with(said)), "{said}: {warnings:?}");
+    }
+    assert_eq!(warnings.len(), 3, "{warnings:?}");
+}
+
+#[tokio::test]
+async fn the_tool_takes_the_name_of_a_plugins_skill_with_the_plugins_before_it() {
+    let mut library = SkillLibrary::default();
+    let of = |plugin: &str| Skill { source: format!("plugin {plugin}"), ..skill("plan", "x") };
+    library.add_skill_of_plugin("kit", "f", of("kit"));
+    let tool = SkillTool::new(library.skills().cloned().collect());
+    assert!(call(&tool, r#"{"name": "kit:plan"}"#).await.unwrap().starts_with("Text of plan."));
+    assert!(call(&tool, r#"{"name": "other:plan"}"#).await.unwrap_err().contains("no skill other:plan"));
 }

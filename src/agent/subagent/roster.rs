@@ -156,7 +156,9 @@ impl Roster {
         };
         match (&old.source, source) {
             // The same words, as behind a link to a directory above.
-            (_, PersonaSource::Project(_) | PersonaSource::Plugin(_)) if old.persona == *persona => {}
+            (PersonaSource::User(_), PersonaSource::User(_))
+            | (_, PersonaSource::Project(_) | PersonaSource::Plugin(_))
+                if old.persona == *persona => {}
             (PersonaSource::Bundled, PersonaSource::User(file)) => match missing_tool {
                 // It was written for this program: it is meant to.
                 MissingTool::LeavesItOut => {}

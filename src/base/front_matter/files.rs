@@ -5,8 +5,10 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::unused::listed;
 use crate::limits;
 
 /// What is looked for.
@@ -34,6 +36,8 @@ pub struct FoundFiles {
     pub files: Vec<FoundFile>,
     /// What is left out, and why; one sentence each, without the directory.
     pub faults: Vec<String>,
+    /// Directories that lie too deep.
+    too_deep: Vec<String>,
     seen: HashSet<PathBuf>,
     names: usize,
 }
@@ -46,7 +50,20 @@ pub fn find(directory: &Path, within: Option<&Path>, wanted: Wanted) -> FoundFil
     if let Some(real) = search.real(directory, &mut found) {
         search.directory(Path::new(""), &real, 0, &mut found);
     }
+    if !found.too_deep.is_empty() {
+        let most = limits::SKILL_DEPTH;
+        let sentence = format!("not looked at, more than {most} directories deep: {}", listed(&found.too_deep));
+        found.faults.push(sentence);
+    }
     found
+}
+
+impl FoundFiles {
+    fn say_once(&mut self, sentence: String) {
+        if !self.faults.contains(&sentence) {
+            self.faults.push(sentence);
+        }
+    }
 }
 
 struct Search<'a> {
@@ -82,9 +99,20 @@ impl Search<'_> {
         if !found.seen.insert(real.to_path_buf()) {
             return;
         }
-        let Ok(entries) = real.read_dir() else { return };
+        let entries = match real.read_dir() {
+            Ok(entries) => entries,
+            // What is no directory holds nothing.
+            Err(error) if error.kind() == ErrorKind::NotADirectory => return,
+            Err(error) => {
+                return found.faults.push(format!("{} cannot be read: {error}", self.shown(&self.top.join(relative))));
+            }
+        };
         let room = limits::SKILL_NAMES.saturating_sub(found.names);
-        let mut names: Vec<_> = entries.flatten().take(room).map(|entry| entry.file_name()).collect();
+        let mut names: Vec<_> = entries.flatten().take(room + 1).map(|entry| entry.file_name()).collect();
+        if names.len() > room {
+            names.truncate(room);
+            found.say_once(format!("more than {} names; the others are not looked at", limits::SKILL_NAMES));
+        }
         found.names += names.len();
         names.sort();
         if self.wanted == Wanted::Skills && names.iter().any(|name| name == SKILL_FILE) {
@@ -93,6 +121,10 @@ impl Search<'_> {
         let (mut files, mut directories) = (Vec::new(), Vec::new());
         for name in names {
             let path = self.top.join(relative).join(&name);
+            if self.wanted == Wanted::Skills && name != SKILL_FILE && name.eq_ignore_ascii_case(SKILL_FILE) {
+                found.faults.push(format!("{} is not read: it must be called {SKILL_FILE}", self.shown(&path)));
+                continue;
+            }
             // What is no regular file is refused when it is opened.
             if self.is_wanted(&name) {
                 files.push(path);
@@ -100,17 +132,18 @@ impl Search<'_> {
             }
             let is_passed_over = name == "node_modules" || name.to_string_lossy().starts_with('.');
             let is_directory = path.metadata().is_ok_and(|metadata| metadata.is_dir());
-            if is_directory && depth < limits::SKILL_DEPTH && !is_passed_over {
+            if !is_directory || is_passed_over {
+                continue;
+            }
+            if depth < limits::SKILL_DEPTH {
                 directories.push(path);
+            } else {
+                found.too_deep.push(self.shown(&path));
             }
         }
         for path in files {
             if found.files.len() >= limits::SKILL_FILES {
-                let sentence = format!("more than {} files; the others are ignored", limits::SKILL_FILES);
-                if !found.faults.contains(&sentence) {
-                    found.faults.push(sentence);
-                }
-                return;
+                return found.say_once(format!("more than {} files; the others are ignored", limits::SKILL_FILES));
             }
             let Some(real) = self.real(&path, found) else { continue };
             let relative = path.strip_prefix(self.top).unwrap_or(&path).to_path_buf();

@@ -36,7 +36,7 @@ pub const SKILL_DEPTH: usize = 5;
 /// Names that are looked at below such a directory.
 pub const SKILL_NAMES: usize = 20_000;
 /// All skills and custom commands of a session together, bytes; further ones are left out.
-pub const SKILL_ALL_BYTES: usize = 4 * 1024 * 1024;
+pub const SKILL_ALL_BYTES: usize = 16 * 1024 * 1024;
 /// Most words of a command that have a place of their own (`$1` to `$9`).
 pub const COMMAND_PLACES: usize = 9;
 /// Shell lines of one template.

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::skill::file::{self, Skill};
-use steersman_base::front_matter::{FoundFile, UnusedMembers, Wanted, find};
+use steersman_base::front_matter::{FoundFile, UnusedMembers, Wanted, find, listed};
 use steersman_base::limits;
 use steersman_base::protocol::{PromptTemplate, SOURCE_FOLDER};
 use steersman_base::regular_file::read_own_text;
@@ -42,6 +42,8 @@ pub struct SkillLibrary {
     warnings: Vec<String>,
     /// What of the heads of the user's files counts for nothing.
     unused: UnusedMembers,
+    /// The files for which there was no room.
+    without_room: Vec<String>,
     bytes: usize,
 }
 
@@ -179,7 +181,12 @@ impl SkillLibrary {
 
     /// Returns what was left out and what replaces another, one sentence each.
     pub fn warnings(&self) -> Vec<String> {
-        self.warnings.iter().cloned().chain(self.unused.sentence(NOT_USED)).collect()
+        let most = limits::SKILL_ALL_BYTES >> 20;
+        let without_room = (!self.without_room.is_empty()).then(|| {
+            let files = listed(&self.without_room);
+            format!("left out, since skills and commands together have more than {most} MiB: {files}")
+        });
+        self.warnings.iter().cloned().chain(without_room).chain(self.unused.sentence(NOT_USED)).collect()
     }
 
     fn found(&mut self, directory: &Path, wanted: Wanted) -> Vec<FoundFile> {
@@ -193,8 +200,7 @@ impl SkillLibrary {
         if has_room {
             self.bytes += bytes;
         } else {
-            let most = limits::SKILL_ALL_BYTES >> 20;
-            self.leave_out(file, &format!("skills and commands together have more than {most} MiB"));
+            self.without_room.push(visible_line(file).into_owned());
         }
         has_room
     }

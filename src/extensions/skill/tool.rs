@@ -46,6 +46,15 @@ impl SkillTool {
         Self { skills, spec }
     }
 
+    /// Returns the skill of a name; that of a plugin has one with the plugin's before it too, as the texts of plugins call it.
+    fn named(&self, name: &str) -> Option<&Skill> {
+        let by_plugin = |skill: &&Skill| {
+            let plugin = skill.source.strip_prefix("plugin ");
+            plugin.zip(name.split_once(':')).is_some_and(|(of, (plugin, own))| of == plugin && skill.name == own)
+        };
+        self.skills.iter().find(|skill| skill.name == name).or_else(|| self.skills.iter().find(by_plugin))
+    }
+
     fn list(&self) -> String {
         let skills = self.skills.iter().filter(|skill| skill.is_for_model());
         let lines: Vec<String> = skills.map(|skill| bullet(skill, limits::SKILL_DESCRIPTION_CHARS)).collect();
@@ -61,7 +70,7 @@ impl Tool for SkillTool {
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         async move {
             let Some(name) = args.opt_str("name").filter(|name| !name.is_empty()) else { return Ok(self.list()) };
-            let Some(skill) = self.skills.iter().find(|skill| skill.name == name) else {
+            let Some(skill) = self.named(name) else {
                 let name = visible_line(name);
                 return Err(ToolError::Failed(format!("there is no skill {name}; without a name all are listed")));
             };

@@ -279,7 +279,10 @@ fn rules_of(list: List, text: &str, at: PermissionPlaces<'_>) -> Result<Rule, St
     }
     let tool = right_form(name).ok_or("there is no such tool here")?;
     if list == List::Allow {
-        return Err(fault(&format!("{tool}: {}", pattern.unwrap_or_default())).unwrap_or_default());
+        // The right form of `for:*` is `for *`, which is no command of its own.
+        let faults =
+            [":*", " *"].map(|end| fault(&format!("{tool}: {}", pattern.unwrap_or_default().replace(":*", end))));
+        return Err(faults.into_iter().flatten().next().unwrap_or_else(|| "it is no rule here".to_owned()));
     }
     // As many of the first words as can be said: wider, and nothing that is denied is open.
     let words: Vec<&str> = pattern.unwrap_or_default().split_whitespace().collect();

@@ -358,7 +358,9 @@ impl Inner {
 
     fn flush_all(&mut self) {
         let agents: Vec<AgentId> = self.agents.keys().cloned().collect();
-        agents.iter().for_each(|agent| self.flush(agent));
+        for agent in &agents {
+            self.flush(agent);
+        }
     }
 
     fn event(&mut self, event: &Value) {
@@ -420,10 +422,8 @@ impl Inner {
     fn apply(&mut self, envelope: &Envelope) {
         let agent = &envelope.agent;
         let call = |id: &CallId| (agent.clone(), id.clone());
-        match &envelope.event {
-            Event::ThinkingDelta { .. } | Event::AssistantDelta { .. } => {}
-            Event::Thinking { .. } | Event::Assistant { .. } | Event::Tokens(_) => {}
-            _ => self.flush(agent),
+        if !is_of_reply(&envelope.event) {
+            self.flush(agent);
         }
         match &envelope.event {
             Event::SessionStarted { cwd, model, tools, program, .. } => {
@@ -511,6 +511,18 @@ impl Inner {
             _ => {}
         }
     }
+}
+
+/// Tells whether an event is one of those between a request and what its reply used.
+fn is_of_reply(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::ThinkingDelta { .. }
+            | Event::AssistantDelta { .. }
+            | Event::Thinking { .. }
+            | Event::Assistant { .. }
+            | Event::Tokens(_)
+    )
 }
 
 impl Writing {

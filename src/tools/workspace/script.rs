@@ -65,17 +65,30 @@ impl Script {
     /// # Errors
     /// Why the directory cannot be compared.
     pub fn read_all(directory: &Path) -> Result<Vec<Self>, String> {
-        Self::read_within(directory, limits::PINNED_BYTES)
+        Self::read_within(directory, limits::PINNED_BYTES, |_| true)
     }
 
-    /// As [`Self::read_all`], of a directory with at most so many bytes.
-    fn read_within(directory: &Path, mut room: u64) -> Result<Vec<Self>, String> {
+    /// As [`Self::read_all`], but for what lies in the `.git` of the directory itself: the history of a checkout is larger than
+    /// it, and changes although nothing of it does.
+    ///
+    /// # Errors
+    /// As [`Self::read_all`].
+    pub fn read_checkout(directory: &Path) -> Result<Vec<Self>, String> {
+        let git = directory.join(".git");
+        Self::read_within(directory, limits::PINNED_BYTES, |path| path != git)
+    }
+
+    /// As [`Self::read_all`], of a directory with at most so many bytes, and of what below it is wanted.
+    fn read_within(directory: &Path, mut room: u64, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<Self>, String> {
         let mut files = Vec::new();
         let mut directories = vec![directory.to_owned()];
         while let Some(directory) = directories.pop() {
             let entries = directory.read_dir().map_err(|error| error.to_string())?;
             for entry in entries {
                 let path = entry.map_err(|error| error.to_string())?.path();
+                if !is_wanted(&path) {
+                    continue;
+                }
                 let metadata = path.symlink_metadata().map_err(|error| error.to_string())?;
                 if metadata.is_dir() {
                     directories.push(path);
@@ -187,7 +200,7 @@ impl NamedFiles {
         if !is_below(directory, root) {
             return;
         }
-        match Script::read_within(directory, limits::PINNED_BYTES.saturating_sub(self.bytes())) {
+        match Script::read_within(directory, limits::PINNED_BYTES.saturating_sub(self.bytes()), |_| true) {
             Ok(files) => self.files.extend(files),
             Err(why) => self.uncompared.push((directory.to_owned(), why)),
         }

@@ -18,7 +18,7 @@ impl ExecRun<'_> {
     /// Carries out one line of input.
     pub(super) fn request_line(&mut self, read: &ReadLine) {
         let parsed = match &read.line {
-            Line::Json(text) if self.has_messages => match message_line(text) {
+            Line::Json(text) if self.has_messages() => match message_line(text) {
                 Ok(MessageLine::Request(line)) => Ok(line),
                 Ok(MessageLine::Response(response)) => return self.respond(&response),
                 Err(why) => Err((Value::Null, why)),
@@ -134,11 +134,12 @@ impl ExecRun<'_> {
     pub(super) fn reply(&self, reply: &ReplyLine) {
         if let Some(json) = &self.replies {
             json.append_line(AgentId::main(), None, line("reply", reply));
-        } else if self.has_messages && !reply.id.is_null() {
+        } else if self.has_messages() && !reply.id.is_null() {
             let error = reply.reason.clone().unwrap_or_default();
-            self.respond(&match reply.ok {
-                true => json!({"subtype": "success", "request_id": reply.id, "response": {}}),
-                false => json!({"subtype": "error", "request_id": reply.id, "error": error}),
+            self.respond(&if reply.ok {
+                json!({"subtype": "success", "request_id": reply.id, "response": {}})
+            } else {
+                json!({"subtype": "error", "request_id": reply.id, "error": error})
             });
         } else if let Some(reason) = reply.reason.as_ref().filter(|_| !reply.ok) {
             self.err.say(reason);

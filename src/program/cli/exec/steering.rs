@@ -68,8 +68,7 @@ pub(super) struct ExecRun<'a> {
     pub replies: Option<Arc<JsonLines>>,
     /// Where requests about the run are answered that came in the shape of Claude Code.
     pub stream: Option<Arc<StreamJson>>,
-    /// Whether requests come in that shape.
-    pub(super) has_messages: bool,
+    input_form: Option<InputForm>,
     /// The program that decides about permissions.
     pub permission: Option<PermissionCommand>,
     pub(super) record: RunRecord,
@@ -137,7 +136,7 @@ impl<'a> ExecRun<'a> {
             input: args.line_form(),
             replies: None,
             stream: None,
-            has_messages: args.input_form() == Some(InputForm::StreamJson),
+            input_form: args.input_form(),
             permission: None,
             record,
             strict_end: None,
@@ -527,6 +526,11 @@ impl<'a> ExecRun<'a> {
     /// Returns whether an agent waits for an input that has ended.
     pub(super) fn waits_in_vain(&self) -> bool {
         self.lines.is_none() && !self.paused_by_input.is_empty() && !self.paused_agents.is_empty()
+    }
+
+    /// Returns whether requests come in the shape of Claude Code.
+    pub(super) fn has_messages(&self) -> bool {
+        self.input_form == Some(InputForm::StreamJson)
     }
 
     pub(super) fn has_requests(&self) -> bool {

@@ -2,6 +2,7 @@
 //!
 //! Always holds: all of it lies below the plugin's root; the hash is of its whole tree, so that a change of any file asks again.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -68,13 +69,12 @@ impl ProjectOffer {
         };
         for path in paths {
             let files = if path.is_dir() {
-                Script::read_all(&path)
+                Script::read_checkout(&path)
             } else {
                 Script::read(&path).map(|file| file.into_iter().collect())
             };
             let files = files.map_err(|why| format!("its tree cannot be compared: {why}"))?;
-            let git = self.root.join(".git");
-            for file in files.iter().filter(|file| !file.path.starts_with(&git)) {
+            for file in &files {
                 self.hashed(format!("tree {} {:o}", self.relative(&file.path), file.mode), file.content.clone());
             }
         }
@@ -83,7 +83,7 @@ impl ProjectOffer {
 
     /// Finds the files of a kind below the paths that the plugin names.
     fn find_in_plugin(&mut self, named: &[PathBuf], wanted: Wanted) -> Vec<(PathBuf, FoundFile)> {
-        let mut all = Vec::new();
+        let mut all: Vec<(PathBuf, FoundFile)> = Vec::new();
         let root = self.root.clone();
         for path in named.iter().map(|path| root.join(path)) {
             if path.is_dir() {
@@ -104,6 +104,9 @@ impl ProjectOffer {
                 Err(error) => self.fault(&path, &format!("is left out: {error}")),
             }
         }
+        // A list may name what lies in the usual places too.
+        let mut seen = HashSet::new();
+        all.retain(|(_, file)| seen.insert(file.real.clone()));
         all
     }
 
@@ -141,7 +144,7 @@ impl ProjectOffer {
             let Some(text) = self.read_of_plugin(&real, limits::SKILL_FILE_BYTES) else { continue };
             let folder = real.parent().unwrap_or(&root).to_path_buf();
             let skill = Skill::parse(&text_with_root(&text, &root), &folder, &source);
-            match (skill, Script::read_all(&folder)) {
+            match (skill, Script::read_checkout(&folder)) {
                 (Ok(skill), Ok(mut files)) => {
                     files.retain(|file| file.path != real);
                     note_unused(&text, &skill.name, &mut self.unused);
@@ -180,7 +183,7 @@ impl ProjectOffer {
                 }
                 Part::File(path) => {
                     let path = self.root.join(path);
-                    let shown = format!("plugin {} {}", self.plugin_name(), self.relative(&path));
+                    let shown = self.relative(&path);
                     let Some(text) = self.read_of_plugin(&path, limits::HOOK_FILE_BYTES) else {
                         self.broken_hooks.extend(HookFile::unreadable(&shown, "", "it cannot be read").broken);
                         continue;

@@ -137,7 +137,7 @@ impl ProjectOffer {
                 let Some(text) = self.take_within(&real, limits::SKILL_FILE_BYTES) else { continue };
                 let Some(folder) = folder_of(&directory, &relative) else { continue };
                 let skill = Skill::parse(&text, &folder, Owner::Project.name());
-                let files = real.parent().map_or_else(|| Ok(Vec::new()), Script::read_all);
+                let files = real.parent().map_or_else(|| Ok(Vec::new()), Script::read_checkout);
                 match (skill, files) {
                     (Ok(skill), Ok(mut files)) => {
                         files.retain(|file| file.path != real);
