@@ -93,10 +93,14 @@ impl ContextWindowDetector {
     async fn ask_server(&self, model: &str) -> Option<u64> {
         let endpoint = Endpoint::new(Dialect::OpenAi, Some(self.probe.as_deref()?), self.key.as_ref());
         let endpoint = endpoint.inspect_err(|error| tracing::debug!(%error, "no context window probe")).ok()?;
-        match properties(&self.http, &endpoint, model).await? {
+        let own = match properties(&self.http, &endpoint, model).await? {
             Properties::Found(props) => window(&props),
-            Properties::None => listed(&self.http, &endpoint, model).await?.context_window,
+            Properties::None => None,
+        };
+        if own.is_some() || model.is_empty() {
+            return own;
         }
+        listed(&self.http, &endpoint, model).await?.context_window
     }
 }
 
@@ -135,7 +139,8 @@ async fn props(http: &Http, endpoint: &Endpoint, model: Option<&str>) -> Option<
         tracing::debug!(status, "the request for properties was refused");
         return Some(Properties::None);
     }
-    serde_json::from_str(&body).ok().map(Properties::Found)
+    // Some servers answer every address with a page of their own.
+    Some(serde_json::from_str(&body).map_or(Properties::None, Properties::Found))
 }
 
 /// Returns a model of the server's list of models (`vLLM`, `OpenRouter`).

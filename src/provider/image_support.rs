@@ -25,8 +25,9 @@ pub async fn takes_images(http: &Http, transport: &ChatTransport, registry: &Reg
 async fn ask_server(http: &Http, transport: &ChatTransport) -> Option<bool> {
     let endpoint = Endpoint::new(Dialect::OpenAi, Some(transport.api_base.as_deref()?), transport.api_key.as_ref());
     let endpoint = endpoint.inspect_err(|error| tracing::debug!(%error, "no request for properties")).ok()?;
-    match properties(http, &endpoint, transport.model_name()).await? {
+    let own = match properties(http, &endpoint, transport.model_name()).await? {
         Properties::Found(props) => props.pointer("/modalities/vision").and_then(Value::as_bool),
-        Properties::None => listed(http, &endpoint, transport.model_name()).await?.images,
-    }
+        Properties::None => None,
+    };
+    if own.is_some() { own } else { listed(http, &endpoint, transport.model_name()).await?.images }
 }

@@ -63,7 +63,7 @@ async fn only_a_router_is_asked_twice_and_only_positive_windows_count() {
         let server = Server::start([]);
         server.on("/props", props(&n_ctx));
         assert_eq!(detector(&server).detect("m").await, None, "{n_ctx}");
-        assert_eq!(server.requests().len(), 1);
+        assert_eq!(paths(&server), ["/props", "/v1/models"]);
     }
 }
 
@@ -75,6 +75,17 @@ async fn a_server_without_props_may_tell_in_its_list_of_models() {
     assert_eq!(detector(&server).detect("m").await, Some(32_768));
     assert_eq!(detector(&server).detect("x").await, None);
     assert_eq!(paths(&server)[..2], ["/props", "/v1/models"]);
+}
+
+#[tokio::test]
+async fn a_server_that_answers_every_address_may_tell_in_its_list_of_models() {
+    let list = json!({"data": [{"id": "m", "context_length": 32_768}]});
+    for page in [Reply::json(200, list.clone()), Reply::json(200, json!({})), Reply::body(200, "<html></html>")] {
+        let server = Server::start([]);
+        server.on("/", page);
+        server.on("/v1/models", Reply::json(200, list.clone()));
+        assert_eq!(detector(&server).detect("m").await, Some(32_768));
+    }
 }
 
 // Row 40
