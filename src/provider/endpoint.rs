@@ -123,13 +123,27 @@ impl Endpoint {
         self.base.host_str().unwrap_or_default()
     }
 
-    /// Removes the key from a server's message: some servers repeat the Authorization header in it (D22).
+    /// Says which key it sends.
+    fn key_words(&self) -> String {
+        match self.key.as_ref().filter(|key| !key.expose().trim().is_empty()) {
+            None => "no key was sent".to_owned(),
+            Some(key) => {
+                key.source().map_or_else(|| "with a key".to_owned(), |source| format!("with the key of {source}"))
+            }
+        }
+    }
+
+    /// Names server and key in an error about the key, and removes the key from a server's message: some servers repeat the Authorization header in it (D22).
     pub fn masked(&self, error: ProviderError) -> ProviderError {
         let mask = |text: String| match &self.key {
             Some(key) => key.mask(text),
             None => text,
         };
         match error {
+            ProviderError::Status { status: status @ (401 | 403), message, retry_after_ms } => {
+                let message = format!("{} ({}, {})", mask(message), self.name(), self.key_words());
+                ProviderError::Status { status, message, retry_after_ms }
+            }
             ProviderError::Status { status, message, retry_after_ms } => {
                 ProviderError::Status { status, message: mask(message), retry_after_ms }
             }

@@ -455,7 +455,12 @@ async fn the_models_of_a_server_are_listed_in_its_order() {
     let server = Server::start([]);
     server.on("/v1/models", Reply::json(401, json!({"error": {"message": "who?"}})));
     let error = list_models(&Http::default(), &transport(server.origin())).await.unwrap_err();
-    assert_eq!(error.to_string(), "the server answered 401: who?");
+    let server_name = format!("{}/v1", server.origin());
+    assert_eq!(error.to_string(), format!("the server answered 401: who? ({server_name}, no key was sent)"));
+    let key = ApiKey::new("sk-canary-0123456789").with_source("MY_KEY");
+    let keyed = ChatTransport { api_key: Some(key), ..transport(server.origin()) };
+    let error = list_models(&Http::default(), &keyed).await.unwrap_err().to_string();
+    assert_eq!(error, format!("the server answered 401: who? ({server_name}, with the key of MY_KEY)"));
 }
 
 /// Runs one story of this file again, in a process with another environment.

@@ -118,17 +118,31 @@ pub fn is_loopback(url: &Url) -> bool {
 
 /// A secret key. Debug, Display and serde never show it (D22).
 #[derive(Clone)]
-pub struct ApiKey(SecretString);
+pub struct ApiKey {
+    key: SecretString,
+    source: Option<Arc<str>>,
+}
 
 impl ApiKey {
     /// Wraps a key.
     pub fn new(key: impl Into<String>) -> Self {
-        Self(SecretString::from(key.into()))
+        Self { key: SecretString::from(key.into()), source: None }
+    }
+
+    /// Says where the key comes from: a variable, a file, a command.
+    #[must_use]
+    pub fn with_source(self, source: impl Into<Arc<str>>) -> Self {
+        Self { source: Some(source.into()), ..self }
+    }
+
+    /// Returns where the key comes from, where that was said.
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
     }
 
     /// Returns the key itself, for the Authorization header and nothing else.
     pub fn expose(&self) -> &str {
-        self.0.expose_secret()
+        self.key.expose_secret()
     }
 
     /// Returns whether a configured key is one that no text holds by chance: not a filler such as `ollama` or `lm-studio`,

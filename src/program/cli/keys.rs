@@ -29,9 +29,14 @@ pub async fn read(place: &KeyPlace) -> Result<Option<ApiKey>, String> {
 pub async fn read_within(place: &KeyPlace, time: Duration) -> Result<Option<ApiKey>, String> {
     match place {
         KeyPlace::None => Ok(None),
-        KeyPlace::Variable { key, .. } => Ok(Some(key.clone())),
-        KeyPlace::File(path) => of_file(path).await.map(Some),
-        KeyPlace::Command(command) => of_command(command, time).await.map(Some),
+        KeyPlace::Variable { name, key } => Ok(Some(key.clone().with_source(name.as_str()))),
+        KeyPlace::File(path) => {
+            let source = format!("the file {}", visible_line(&path.to_string_lossy()));
+            of_file(path).await.map(|key| Some(key.with_source(source)))
+        }
+        KeyPlace::Command(command) => {
+            of_command(command, time).await.map(|key| Some(key.with_source("api_key_command")))
+        }
     }
 }
 

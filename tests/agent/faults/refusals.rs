@@ -102,7 +102,7 @@ fn shapes() -> Vec<Fault> {
     rows.push(fault(
         "a refusal that tells the key",
         echo,
-        failed("the server answered 401: Incorrect API key provided: *."),
+        failed("the server answered 401: Incorrect API key provided: *. (*, with a key)"),
     ));
     let hostile = "\u{1b}]0;owned\u{7}\u{202e}No\u{9b}31m.";
     let script = move |family| vec![refuses(family, 400, "invalid_request_error", hostile)];
