@@ -100,3 +100,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_client_that_reads_the_events_alone_knows_how_long_a_text_waited() {
+    let mut receipts = Receipts::default();
+    let sent = Timestamp::UNIX_EPOCH - jiff::SignedDuration::from_secs(12);
+    tell(&mut receipts, Event::Pending { entries: vec![Pending { at: sent, ..text() }] });
+    assert!(receipts.list().is_empty(), "what became of it is not said yet");
+    happen(&mut receipts, Happening::Delivered);
+    assert_eq!(receipts.get(&"m1".into()).unwrap().waited(), Some(12));
+}

@@ -15,7 +15,6 @@ use crate::journal::record::Record;
 use crate::journal::restore_agents::AgentsReducer;
 use crate::model::{AgentPlan, PlanList};
 use crate::queue_log::{QueueChange, QueueLog};
-use steersman_agent::NotRunReason;
 use steersman_base::details::UndoneFile;
 use steersman_base::event::{Decided, Envelope, Event, HookEvent, HookOutcome, HookRun, JobEnd, Outcome, Pending};
 use steersman_base::id::{AgentId, CallId, JobId, MessageId};
@@ -144,7 +143,7 @@ impl RestoreReducer {
         let mut open: Vec<&(u64, OpenItem)> = self.open.values().flatten().collect();
         open.sort_by_key(|(number, _)| Reverse(*number));
         let interrupted = open.iter().filter(|(_, open)| matches!(open.what, OpenKind::Agent(_))).count();
-        let closing = open.iter().map(|(_, open)| open.closing(why)).collect();
+        let closing = open.iter().filter_map(|(_, open)| open.closing(why)).collect();
         let pending = self.queues.into_left();
         let unfinished = Unfinished { drafts: self.drafts, images: Vec::new(), pending, agents: interrupted };
         let plan = self.plans.of(&AgentId::main()).map(AgentPlan::left);
@@ -334,17 +333,13 @@ impl OpenItem {
         }
     }
 
-    fn closing(&self, why: &str) -> ClosingEvent {
+    /// Returns the event that ends it; none for a call, which has no result: the end of its turn ends it, as after a stop.
+    fn closing(&self, why: &str) -> Option<ClosingEvent> {
         let message = Some(why.to_owned());
         let event = match &self.what {
             OpenKind::Turn(turn) => Event::TurnEnded { turn: *turn, outcome: Outcome::Failed, message },
             OpenKind::Round(turn, round) => Event::RoundEnded { turn: *turn, round: *round },
-            OpenKind::Call(id) => Event::ToolResult {
-                id: id.clone(),
-                content: NotRunReason::Interrupted.observation().to_owned(),
-                is_error: true,
-                elapsed_ms: 0,
-            },
+            OpenKind::Call(_) => return None,
             OpenKind::Agent(child) => Event::AgentFinished { child: child.clone(), outcome: Outcome::Failed, message },
             OpenKind::Question(id) => Event::Answer { id: id.clone(), answer: "withdrawn".to_owned(), words: None },
             OpenKind::Pause => Event::Resumed { decision: Decided::Cancelled },
@@ -359,6 +354,6 @@ impl OpenItem {
             }),
             OpenKind::Compaction => Event::Notice { text: format!("the compaction was {why}") },
         };
-        ClosingEvent { agent: self.agent.clone(), parent: self.parent.clone(), event }
+        Some(ClosingEvent { agent: self.agent.clone(), parent: self.parent.clone(), event })
     }
 }

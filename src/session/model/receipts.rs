@@ -26,6 +26,8 @@ pub struct Receipts {
     list: Vec<Receipt>,
     places: HashMap<MessageId, usize>,
     agents: HashMap<AgentId, AgentProgress>,
+    /// When texts were sent that waited, as their agents say: a client that joins later saw no snapshot of that time.
+    queued: HashMap<MessageId, Timestamp>,
 }
 
 /// Where one agent is.
@@ -116,6 +118,9 @@ impl Receipts {
     /// Folds one event in; returns the texts of which something else is true from now on.
     pub fn apply(&mut self, envelope: &Envelope) -> Vec<MessageId> {
         match &envelope.event {
+            Event::Pending { entries } => {
+                self.queued.extend(entries.iter().map(|entry| (entry.id.clone(), entry.at)));
+            }
             Event::TurnStarted { turn } => {
                 let progress = self.progress(envelope);
                 progress.turn = *turn;
@@ -140,7 +145,9 @@ impl Receipts {
                     (true, None) => Boundary::Cut,
                 };
                 self.arrived(envelope, id, content, *step, boundary);
+                let sent = self.queued.remove(id);
                 if let Some(receipt) = self.change(id) {
+                    receipt.sent = receipt.sent.or(sent);
                     receipt.sender.clone_from(sender);
                     receipt.kind = *kind;
                 }
