@@ -94,6 +94,14 @@ pub fn found(tool: &str, result: &str) -> Option<String> {
                 |line: &&str| line.split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
             Some(count(lines().filter(is_result).count(), "result"))
         }
+        "bash" => {
+            let (how, job) = notes().find_map(|note| {
+                let said = note.strip_prefix('[')?.split_once(": job_output reads")?.0;
+                let moved = said.rsplit_once(", where it continues as ").map(|(_, job)| ("continues", job));
+                moved.or_else(|| Some(("runs", said.strip_suffix(" runs in the background")?)))
+            })?;
+            Some(format!("{how} in the background as {}", one_line(job)))
+        }
         "calculator" => Some(format!("= {}", one_line(result))).filter(|_| result.lines().count() == 1),
         _ => None,
     }
@@ -350,6 +358,11 @@ mod tests {
             assert_eq!(found(tool, result).as_deref(), Some(said), "{tool}: {result}");
         }
         assert_eq!(found("bash", "a\nb"), None);
+        let started = "[j1 runs in the background: job_output reads what it prints; you are told when it ends]\n";
+        assert_eq!(found("bash", started).as_deref(), Some("runs in the background as j1"));
+        let moved = "[the user sent this command to the background, where it continues as j2: job_output reads what it \
+                     prints; you are told when it ends]\n";
+        assert_eq!(found("bash", moved).as_deref(), Some("continues in the background as j2"));
         assert_eq!(found("other", "a"), None);
     }
 

@@ -234,6 +234,7 @@ async fn wait_for(
     let mut sink = Shown(context);
     let Some((end, ended)) = command.run.follow(stop, foreground.left(), &mut sink).await else {
         drop(foreground);
+        command.run.show_again();
         let id = to_background(operation, command, Notify::AtEnd, context, jobs);
         let end = if context.asker.agent.is_main() { "you are told when it ends" } else { ENDS_WITH_YOU };
         let result = format!(

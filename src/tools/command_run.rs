@@ -70,6 +70,11 @@ impl CommandRun {
         self.capture.newest()
     }
 
+    /// Shows the output from its beginning, as far as it is kept: it goes on where nothing of it was shown.
+    pub(super) fn show_again(&mut self) {
+        self.live = Live::again(Instant::now(), self.kept());
+    }
+
     /// Takes the output until the command ends, which `stop` brings about; `None` when it is to go on elsewhere, before.
     pub(super) async fn follow(
         &mut self,

@@ -30,6 +30,13 @@ impl Live {
         Self { waiting: Vec::new(), skipped: 0, allowance: limits::LIVE_BURST_BYTES, at: now, in_line: false }
     }
 
+    /// Starts with what was kept of an output, and the number of bytes before that.
+    pub(super) fn again(now: Instant, (kept, before): (Vec<u8>, u64)) -> Self {
+        let mut live = Self { skipped: before, ..Self::new(now) };
+        live.push(&kept);
+        live
+    }
+
     pub(super) fn push(&mut self, piece: &[u8]) {
         let most = limits::LIVE_BURST_BYTES;
         let newest = piece.get(piece.len().saturating_sub(most)..).unwrap_or_default();

@@ -95,6 +95,7 @@ fn a_command_runs_until_its_result_and_one_in_the_background_until_its_job_ends(
     stage.event(
         "",
         Event::JobStarted(JobStart {
+            elapsed_ms: None,
             id: "j1".into(),
             command: "make\nmake install".to_owned(),
             owner: JobOwner::Agent,

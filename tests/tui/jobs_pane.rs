@@ -10,7 +10,7 @@ use steersman_tui::msg::{Effect, Msg};
 use crate::support::stage::Stage;
 
 fn starts(stage: &mut Stage, agent: &str, id: &str, command: &str, owner: JobOwner) {
-    let start = JobStart { id: id.into(), command: command.to_owned(), owner, call: None };
+    let start = JobStart { id: id.into(), command: command.to_owned(), owner, call: None, elapsed_ms: None };
     stage.event(agent, Event::JobStarted(start));
 }
 
@@ -54,6 +54,15 @@ fn every_job_stands_there_with_its_state_its_time_and_its_last_line() {
         stage.keys("/jobs<enter>");
         insta::assert_snapshot!(format!("jobs_{width}x{height}"), stage.picture());
     }
+}
+
+#[test]
+fn a_command_that_was_sent_to_the_background_has_run_since_its_call_began() {
+    let mut stage = Stage::new(100, 24);
+    let (id, command, owner) = ("j1".into(), "make".to_owned(), JobOwner::Agent);
+    stage.event("", Event::JobStarted(JobStart { id, command, owner, call: None, elapsed_ms: Some(60_000) }));
+    let screen = stage.wait(5_000).keys("/jobs<enter>").screen();
+    assert!(screen.contains("1 min 5 s") || screen.contains("1:05") || screen.contains("65.0 s"), "{screen}");
 }
 
 #[test]

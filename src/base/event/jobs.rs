@@ -21,6 +21,9 @@ pub struct JobStart {
     pub owner: JobOwner,
     /// The call that started it; null for a shell line of the user.
     pub call: Option<CallId>,
+    /// How long its command had run before it went to the background, milliseconds; absent below a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elapsed_ms: Option<u64>,
 }
 
 /// Whose job it is.

@@ -4,6 +4,7 @@
 //! job the newest output is kept, and of those that have ended the newest ones.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -86,9 +87,11 @@ impl JobList {
     }
 
     fn start(&mut self, Envelope { agent, at, .. }: &Envelope, start: &JobStart) {
-        let JobStart { id, command, owner, call: _ } = start.clone();
+        let JobStart { id, command, owner, call: _, elapsed_ms } = start.clone();
+        let ran = Duration::from_millis(elapsed_ms.unwrap_or(0));
+        let started = at.checked_sub(ran).unwrap_or(*at);
         let (output, end, ended_with) = (Box::default(), None, None);
-        let job = JobState { id, agent: agent.clone(), owner, command, started: *at, end, output, ended_with };
+        let job = JobState { id, agent: agent.clone(), owner, command, started, end, output, ended_with };
         self.jobs.push(Arc::new(job));
         let ended = || self.jobs.iter().filter(|job| job.end.is_some()).count();
         if ended() > BACKGROUND_ENDED

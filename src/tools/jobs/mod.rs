@@ -134,6 +134,7 @@ impl Jobs {
             command: job.command.clone(),
             owner: job.owner,
             call: job.scope.call.clone(),
+            elapsed_ms: Some(job.elapsed_ms()).filter(|elapsed| *elapsed >= 1_000),
         };
         self.emit(&job.scope, Event::JobStarted(start));
         let id = job.id.clone();

@@ -311,6 +311,7 @@ fn session() -> Vec<(Event, &'static str)> {
         ),
         (
             Event::JobStarted(JobStart {
+                elapsed_ms: None,
                 id: "j1".into(),
                 command: "cargo watch".into(),
                 owner: JobOwner::Agent,

@@ -7,6 +7,7 @@ mod termination;
 
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ use steersman_base::limits;
 use steersman_base::message::Arguments;
 use steersman_core::approval::{Answer, Answerer, ApprovalSubject, Approvals, Mode, Operation, Policy};
 use steersman_core::provider::Played;
-use steersman_core::tool::{BackgroundJobs as _, Outputs, Tool, ToolContext, ToolError, Traits};
+use steersman_core::tool::{BackgroundJobs as _, Outputs, Tool, ToolContext, ToolError, ToolReport, Traits};
 use steersman_tools::workspace::{Confinement, Workspace};
 use steersman_tools::{BashTool, Jobs, UserLine, job_tools};
 use tempfile::TempDir;
@@ -231,17 +232,37 @@ async fn a_background_command_and_what_is_written_to_it_are_asked_about_as_a_com
 
 #[tokio::test]
 async fn a_running_command_goes_on_in_the_background_when_the_user_wants_that() {
-    let site = Site::new();
+    let mut site = Site::new();
+    let is_shown = Arc::new(AtomicBool::new(false));
+    site.context.report = Arc::new({
+        let is_shown = Arc::clone(&is_shown);
+        move |report| {
+            if let ToolReport::Progress(_) = report {
+                is_shown.store(true, Ordering::SeqCst);
+            }
+        }
+    });
     let mark = site.dir.path().join("work/go");
     let command = format!("echo begun; while [ ! -e {} ]; do sleep 0.05; done; echo over", mark.display());
     let (agent, call) = (AgentId::main(), CallId::new("detached"));
     let moves = async {
+        wait_until("its output", PATIENCE, || is_shown.load(Ordering::SeqCst)).await;
         wait_until("the call", PATIENCE, || site.jobs().to_background(&agent, &call).is_ok()).await;
     };
     let (said, ()) = tokio::join!(site.ok("bash", json!({"command": command})), moves);
     assert!(said.starts_with("[the user sent this command to the background, where it continues as j1:"), "{said}");
     assert!(site.jobs().to_background(&agent, &call).is_err(), "the call has ended");
     assert!(site.wait_for("begun").await.ends_with("\nbegun\n"), "what it had printed is not lost");
+    let mut again = String::new();
+    wait_until("what it had printed", PATIENCE, || {
+        again.extend(site.jobs().take_news().into_iter().filter_map(|news| match news.event {
+            Event::JobOutput { text, .. } => Some(text),
+            _ => None,
+        }));
+        !again.is_empty()
+    })
+    .await;
+    assert_eq!(again, "begun\n", "the job shows it too");
     assert!(site.fail("job_input", json!({"job": "j1", "text": "x"})).await.contains("it takes no input"));
     fs::write(&mark, "").unwrap();
     assert!(site.wait_for("over").await.ends_with("\nover\n"));
