@@ -9,6 +9,8 @@ use steersman_base::details::{Details, FileDiff};
 use steersman_base::event::{Envelope, Event, Outcome, Pending, Usage};
 use steersman_base::id::AgentId;
 use steersman_base::message::{Arguments, Message};
+use steersman_base::protocol::DraftText;
+use steersman_base::steering::TextKind;
 use steersman_core::listener::{HistoryChange, Listener as _};
 use steersman_session::host::Keeper as _;
 use steersman_session::journal::{Header, Journal, SessionFile, SessionFiles};
@@ -77,6 +79,13 @@ impl Play {
     pub fn accepted(&mut self, id: &str, text: &str) -> &mut Self {
         let entry = Pending::new(id.into(), text, self.at);
         self.journal.accepted(&AgentId::main(), entry);
+        self
+    }
+
+    /// Saves what the user is writing.
+    pub fn draft(&mut self, text: &str) -> &mut Self {
+        let (to, text, kind) = (AgentId::main(), text.to_owned(), TextKind::Add);
+        self.journal.drafts(vec![DraftText { to, text, kind, edits: None, images: Vec::new(), sender: None }]);
         self
     }
 

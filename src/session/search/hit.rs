@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::SearchQuery;
 use crate::journal::{SessionId, written_out};
@@ -26,7 +26,7 @@ pub struct Hit {
     pub session: SessionId,
     /// The agent whose text it is; empty for the main agent.
     pub agent: AgentId,
-    /// When it came; null for what has no time, such as a draft.
+    /// When it came; null for what has no time, as in the conversation.
     pub at: Option<Timestamp>,
     /// The number of the event, or of the next one behind.
     pub seq: Option<u64>,
@@ -51,6 +51,10 @@ pub(super) fn read(session: &SessionId, line: &[u8], words: &SearchQuery) -> Opt
     let (agent, at, seq, kind, value) = match kind.as_str() {
         "event" => {
             let event = record.get("event")?;
+            // What waits was accepted, and is told again when it is delivered.
+            if text(event.get("type")) == "pending" {
+                return None;
+            }
             let at = text(record.get("at")).parse().ok();
             (text(record.get("agent")), at, record.get("seq").and_then(Value::as_u64), text(event.get("type")), event)
         }
@@ -60,7 +64,6 @@ pub(super) fn read(session: &SessionId, line: &[u8], words: &SearchQuery) -> Opt
         }
         "history" => (String::new(), None, None, kind, record.get("messages")?),
         "agent_history" => (text(record.get("agent")), None, None, kind, record.get("messages")?),
-        "drafts" => (String::new(), None, None, kind, record.get("texts")?),
         _ => return None,
     };
     each_text(value, &mut |text, is_system| {
@@ -97,6 +100,10 @@ fn each_text(value: &Value, visit: &mut impl FnMut(&str, bool)) {
             }
             Value::Array(items) => items.iter().for_each(|item| walk(item, (is_system, is_free), visit)),
             Value::Object(members) => {
+                // The words of the user stand in it without what the model was told of them.
+                if !is_free && let Some(words) = words_of(members) {
+                    return walk(words, (is_system, false), visit);
+                }
                 let is_system = is_system || !is_free && members.get("role").is_some_and(|role| role == "system");
                 let texts = members.iter().filter(|(name, _)| is_free || !NO_TEXT.contains(&name.as_str()));
                 texts.for_each(|(name, member)| walk(member, (is_system, is_free || name == ARGUMENTS), visit));
@@ -105,6 +112,11 @@ fn each_text(value: &Value, visit: &mut impl FnMut(&str, bool)) {
         }
     }
     walk(value, (false, false), visit);
+}
+
+/// Returns the words of a message that was wrapped for the model.
+fn words_of(message: &Map<String, Value>) -> Option<&Value> {
+    message.get("about")?.get("words").filter(|words| words.is_string())
 }
 
 fn excerpt(text: &str, place: usize) -> String {

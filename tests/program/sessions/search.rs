@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
+use steersman_base::event::{Event, Pending};
+use steersman_base::message::{DeliveredText, Message, UserAbout};
 use steersman_session::journal::SessionId;
 use steersman_session::search::{Hit, SearchQuery, search};
 use tempfile::TempDir;
@@ -49,6 +51,25 @@ fn only_texts_are_found_and_never_the_words_of_the_format_or_a_system_prompt() {
     // Quotation marks and line ends stand in the file as something else.
     assert_eq!(kinds(&found(&saved, &["\"tests\""])), [("", "user_turn")]);
     assert_eq!(kinds(&found(&saved, &["b.rs", "owned"])), [("", "tool_result")]);
+}
+
+#[test]
+fn what_was_not_sent_and_what_the_model_was_told_of_a_text_are_not_found() {
+    let saved = Saved::new();
+    saved.session(|play| {
+        play.event("", Event::TurnStarted { turn: 1 }).accepted("m1", "look at the zebras");
+        let waits = Pending::new("m1".into(), "look at the zebras", Timestamp::UNIX_EPOCH);
+        play.event("", Event::Pending { entries: vec![waits] });
+        let about = DeliveredText { words: Some("look at the zebras".to_owned()), ..DeliveredText::default() };
+        let wrapped = "<steer-m1 sent=\"while bash ran\">\nlook at the zebras\n</steer-m1>";
+        play.message(&Message::user_about(wrapped, Vec::new(), UserAbout::Text(about)));
+        play.draft("half a giraffe");
+    });
+    assert_eq!(found(&saved, &["giraffe"]), [] as [Hit; 0]);
+    assert_eq!(found(&saved, &["while bash ran"]), [] as [Hit; 0]);
+    let hits = found(&saved, &["zebras"]);
+    assert_eq!(kinds(&hits), [("", "accepted")]);
+    assert_eq!(hits[0].excerpt, "look at the zebras");
 }
 
 #[test]
