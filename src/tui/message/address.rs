@@ -6,7 +6,7 @@
 
 use super::send::{called, shell_line};
 use super::{Message, MessageContext};
-use crate::commands::{self, Command, Draft, Verb};
+use crate::commands::{self, Command, Draft, LineVerb, Verb};
 use steersman_base::id::AgentId;
 use steersman_base::protocol::ShellOutput;
 use steersman_base::steering::conditional;
@@ -81,6 +81,22 @@ impl Message {
         }
     }
 
+    /// Splits a draft in which the command of a text stands behind the agent that it is for, as in `@worker 0 /note it is
+    /// v4`; `None` for any other.
+    pub(super) fn named_command<'a>(&self, draft: &'a str, known: &MessageContext<'_>) -> Option<(&'a str, &'a str)> {
+        let behind = self.address(draft, known).ok().filter(|address| address.named != Target::Unnamed)?.text;
+        let command = match commands::read(behind) {
+            Draft::Command(command, _) | Draft::InvalidArguments(command, _) => command,
+            Draft::Escaped(_) | Draft::Text(_) | Draft::NoCommand { .. } => return None,
+        };
+        match command.verb {
+            Verb::Send(_) | Verb::Now | Verb::When(_) | Verb::Line(LineVerb::Later) => {
+                draft.split_at_checked(draft.len() - behind.len())
+            }
+            _ => None,
+        }
+    }
+
     /// Binds a draft at its first character, and forgets about a draft that is gone.
     pub fn bind_draft(&mut self, known: &MessageContext<'_>) {
         if self.is_draft_empty() {
@@ -112,12 +128,16 @@ impl Message {
             let (command, about) = (template.command(), &template.description);
             return Some(format!("→ {}: {}", visible_line(&command), visible_line(about)));
         }
-        match commands::read(&draft) {
+        let (name, behind) = self.named_command(&draft, known).unwrap_or(("", &draft));
+        match commands::read(behind) {
             Draft::Command(Command { verb: Verb::When(recurrence), .. }, words) => {
                 Some(match conditional(words, recurrence) {
                     Ok((trigger, _)) => format!("→ waits, is sent {}", trigger.sentence()),
                     Err(why) => format!("→ {why}"),
                 })
+            }
+            Draft::Command(command, _) if !name.is_empty() => {
+                Some(format!("→ {}, /{}: {}", whom(&self.address(&draft, known)), command.name, command.help))
             }
             Draft::Command(command, _) => Some(format!("→ /{}: {}", command.name, command.help)),
             Draft::InvalidArguments(command, argument) => Some(format!("→ {}", command.invalid_arguments(argument))),

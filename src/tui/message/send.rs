@@ -111,20 +111,24 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
         let options = SendOptions { delivery, filled: Some(filled), ..SendOptions::of(message) };
         return send(message, (&draft, &draft), options, known);
     }
-    let read = if known.in_lines() { commands::read_line(&draft) } else { commands::read(&draft) };
+    let (name, behind) = message.named_command(&draft, known).unwrap_or(("", &draft));
+    // Whom it is for stands before the text again.
+    let for_whom = |text: &str| format!("{name}{text}");
+    let read = if known.in_lines() { commands::read_line(behind) } else { commands::read(behind) };
     match read {
         Draft::Command(command, text) if command.verb == Verb::Line(LineVerb::Later) => {
             let delivery = if known.busy() { Delivery::FollowUp } else { Delivery::Steer };
-            send(message, (&draft, text), SendOptions { delivery, ..SendOptions::of(message) }, known)
+            send(message, (&draft, &for_whom(text)), SendOptions { delivery, ..SendOptions::of(message) }, known)
         }
         Draft::Command(Command { verb: Verb::Now, .. }, text) => {
             let filled = filled(message, text, known);
             let options = SendOptions { delivery: Delivery::Now, filled, ..SendOptions::of(message) };
-            send(message, (&draft, text), options, known)
+            send(message, (&draft, &for_whom(text)), options, known)
         }
         Draft::Command(Command { verb: Verb::Send(kind), .. }, text) => {
             let filled = filled(message, text, known);
-            send(message, (&draft, text), SendOptions { delivery, kind, trigger: None, filled }, known)
+            let options = SendOptions { delivery, kind, trigger: None, filled };
+            send(message, (&draft, &for_whom(text)), options, known)
         }
         Draft::Command(Command { verb: Verb::Init, .. }, words) => {
             let filled = format!("{}\n{}", assets::INIT_PROMPT, message.whole(words)).trim_end().to_owned();
@@ -143,7 +147,7 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
                         };
                     let filled = filled(message, text, known);
                     let options = SendOptions { delivery, kind, trigger: Some(trigger), filled };
-                    send(message, (&draft, text), options, known)
+                    send(message, (&draft, &for_whom(text)), options, known)
                 }
                 Err(why) => vec![message.say(why.to_string())],
             }
@@ -270,7 +274,8 @@ fn send(
     known: &MessageContext<'_>,
 ) -> Vec<PaneEffect> {
     // What stands in the file of a command names nobody.
-    let named = if filled.is_some() { "" } else { text };
+    let before = || message.named_command(draft, known).map_or("", |(name, _)| name);
+    let named = if filled.is_some() { before() } else { text };
     match message.address(named, known) {
         Ok(mut address) => {
             if kind == TextKind::Rule && address.to.len() > 1 {
@@ -331,7 +336,7 @@ pub fn sent(
             }
             let whom = if to.is_main() { String::new() } else { format!(" to {to}") };
             let why = match (refused, known.host) {
-                (Refused::NotBuilt, HostState::Failed(reason)) => reason.clone(),
+                (Refused::NotBuilt, HostState::Failed(reason) | HostState::ReadOnly(reason)) => reason.clone(),
                 _ => refused.to_string(),
             };
             vec![PaneEffect::Reply(format!("not sent{whom}: {why}"))]
