@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::client::{Client, Wake, WakeReason, Wakeable};
 use crate::host::{ResumeSource, Resumed};
-use steersman_base::error::{Refused, StartError};
+use steersman_base::error::Refused;
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::plan::PlanRefused;
@@ -39,7 +39,7 @@ impl RecordedClient {
         lock(&self.answers).push(Update::Queues { queues, paused: true });
         self.wake.wake(WakeReason::Answers);
         let notes = notes.into_iter().map(|note| Update::Notice(Notice::Info(note)));
-        notes.chain([Update::Notice(Notice::BuildFailed(StartError::Failed(why)))]).collect()
+        notes.chain([Update::Notice(Notice::ReadOnly(why))]).collect()
     }
 
     fn refuse(&self, request: Request) -> Option<Reply> {

@@ -68,6 +68,7 @@ impl Alerts {
 pub fn title(host: &HostState, run: &RunState, questions: &Questions, place: &str) -> String {
     let state = match host {
         HostState::Failed(_) => "✗ cannot run",
+        HostState::ReadOnly(_) => "○ only read here",
         _ if !questions.is_empty() => "? asks",
         _ if run.pauses.any_waits() => "‖ paused",
         HostState::Starting | HostState::Ready if run.runs() => "● works",

@@ -1,7 +1,11 @@
 //! The rule above the message says before Enter is pressed what Enter will do.
 
-use steersman_base::event::{Event, Outcome};
+use jiff::Timestamp;
+use steersman_base::event::{Event, Outcome, Pending};
+use steersman_base::id::AgentId;
 use steersman_base::message::{Arguments, ToolCall};
+use steersman_base::protocol::{Notice, Update};
+use steersman_tui::msg::Msg;
 use steersman_tui::status::HostState;
 
 use super::pending_list::crew;
@@ -159,4 +163,23 @@ fn each_follow_up_has_a_turn_of_its_own() {
     {
         assert!(screen.lines().any(|row| row.contains(text) && row.ends_with(when)), "{when}: {screen}");
     }
+}
+
+#[test]
+fn a_session_that_is_only_read_offers_nothing_and_asks_about_nothing() {
+    let mut stage = Stage::new(100, 24);
+    stage.turn("").call("", "c1", "bash");
+    stage.tell(Msg::from(Notice::ReadOnly("session 1 runs in another program".to_owned())));
+    let waits =
+        Pending { held: true, stale: true, ..Pending::new("m9".into(), "and the tests", Timestamp::UNIX_EPOCH) };
+    stage.tell(Msg::Update(Update::Queues { queues: vec![(AgentId::main(), vec![waits])], paused: true }));
+    let screen = stage.wait(1_000).screen();
+    assert!(screen.contains("○ only read here: session 1 runs in another program"), "{screen}");
+    assert!(screen.contains("and the tests") && screen.contains("→ waits, is not sent from here"), "{screen}");
+    assert!(screen.contains("→ nothing: this session is only read here"), "{screen}");
+    for offer in ["Send this now?", "the last turn failed", "comes back", "Esc:"] {
+        assert!(!screen.contains(offer), "{offer}: {screen}");
+    }
+    let screen = stage.keys("mine").screen();
+    assert!(screen.contains("→ nothing: this session is only read here"), "{screen}");
 }

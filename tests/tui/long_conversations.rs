@@ -273,6 +273,25 @@ fn a_new_conversation_shows_what_the_session_has_spent_and_not_nothing() {
 }
 
 #[test]
+fn a_new_conversation_has_figures_of_its_own_before_those_of_the_session_also_after_a_resume() {
+    for is_live in [true, false] {
+        let mut stage = Stage::new(120, 24);
+        stage.turn("").event("", cost(420_000_000)).turn_ended("", Outcome::Completed, None);
+        if is_live {
+            stage.keys("/new<enter>").screen();
+            stage.wait(1_000).keys("<a-y>");
+        }
+        stage.event("", Event::Reset {});
+        let screen = stage.wait(10_000).screen();
+        assert!(screen.contains("0 tokens used, 12.3k in the session"), "{is_live}: {screen}");
+        stage.turn("").event("", cost(10_000_000)).turn_ended("", Outcome::Completed, None);
+        let screen = stage.screen();
+        assert!(screen.contains("12.3k tokens used, 24.6k in the session · $0.01"), "{is_live}: {screen}");
+        assert!(stage.resize(44, 24).screen().contains("12.3k tokens used · $0.01"), "{}", stage.screen());
+    }
+}
+
+#[test]
 fn the_keys_begin_the_commands() {
     let mut stage = Stage::new(100, 24);
     stage.keys("<a-c>");

@@ -71,7 +71,7 @@ fn tokens_and_time_are_counted_per_turn_and_round() {
     assert!(shown.contains("1.0k tok") && shown.contains("1:05"), "{shown}");
     stage.finished("", "miner", Outcome::Completed).wait(20_000);
     assert!(row(&mut stage, "miner").contains("1:05"));
-    assert_eq!(stage.app.ui.run.agents.spent(), 1_000);
+    assert_eq!(stage.app.ui.run.agents.conversation().tokens(), 1_000);
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn the_row_of_an_agent_counts_its_own_tokens_and_the_tree_those_beneath_it_too()
     assert!(row.contains("9.3k tok"), "{row}");
     let totals = *stage.app.ui.run.agents.get(&"researcher 0".into()).unwrap().totals();
     assert_eq!((totals.agents, totals.running, totals.paused, totals.tokens), (3, 3, 1, 9_300 + 3_100));
-    assert_eq!(stage.app.ui.run.agents.spent(), 42_000 + 9_300 + 3_100 + 2_050);
+    assert_eq!(stage.app.ui.run.agents.conversation().tokens(), 42_000 + 9_300 + 3_100 + 2_050);
 }
 
 #[test]

@@ -318,6 +318,8 @@ pub enum Notice {
     Ready,
     /// The agent could not be built; nothing will run.
     BuildFailed(StartError),
+    /// The session is shown as it was recorded and takes nothing, for this reason.
+    ReadOnly(String),
     /// A sentence for the status line.
     Info(String),
     /// Why the session cannot be saved; `None` once it is saved again.

@@ -393,7 +393,7 @@ fn read_only(start: &mut Start, file: &SessionFile) -> Result<(), String> {
         return Err(format!("{why}; end that first, or send it a text: steersman inject --session {id} TEXT"));
     }
     load_history(start, file)?;
-    let why = format!("{why}: it can only be read here; to steer it: steersman attach {}", file.session);
+    let why = format!("{why}; to steer it: steersman attach {}", file.session);
     start.read_only = Some((file.session.clone(), why));
     Ok(())
 }
@@ -411,8 +411,7 @@ fn imported(start: &mut Start, file: &SessionFile) -> Result<(), String> {
         return Err(format!("{why} and can only be read; a new session goes on with all of it: --fork {id}"));
     }
     load_history(start, file)?;
-    let why =
-        format!("{why}: it can only be read here. b on a message branches from it, --fork {id} goes on with all of it");
+    let why = format!("{why}. b on a message branches from it, --fork {id} goes on with all of it");
     start.read_only = Some((id.clone(), why));
     Ok(())
 }

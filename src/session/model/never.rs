@@ -25,7 +25,7 @@ impl RunState {
                 Some("the size of the context window is not known".to_owned())
             }
             Condition::CostAbove(_) => {
-                let totals = self.agents.main().totals();
+                let totals = self.agents.session();
                 let is_unknown = totals.unpriced > 0 && totals.cost_nanos == 0;
                 is_unknown.then(|| "no price is known for the model".to_owned())
             }

@@ -15,7 +15,7 @@ use crate::agents::Details;
 use crate::approval::{AnswerChoices, QuestionSubject};
 use crate::message::history::Origin;
 use crate::state::{Cause, MEDIUM, Pane};
-use crate::status::later;
+use crate::status::{HostState, later};
 use steersman_base::id::{JobId, MessageId};
 use steersman_base::limits;
 use steersman_base::summary::count;
@@ -156,7 +156,7 @@ pub fn next_escape(app: &App) -> Escape {
     if matches!(app.message.recalled(), Some(Origin::Key(_))) {
         return Escape::LeaveCommand;
     }
-    if app.disconnected().is_some() {
+    if app.disconnected().is_some() || matches!(app.status.host, HostState::ReadOnly(_)) {
         return Escape::Nothing;
     }
     if app.message.filling().is_some() {

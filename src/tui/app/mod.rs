@@ -138,7 +138,7 @@ impl App {
     pub fn disconnected(&self) -> Option<&str> {
         match &self.status.host {
             HostState::Failed(reason) if self.ui.client.is_some() => Some(reason),
-            HostState::Failed(_) | HostState::Starting | HostState::Ready => None,
+            HostState::Failed(_) | HostState::ReadOnly(_) | HostState::Starting | HostState::Ready => None,
         }
     }
 

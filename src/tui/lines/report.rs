@@ -91,6 +91,7 @@ fn status(app: &App, page: &mut Page) {
         HostState::Starting => "the agent is being started".to_owned(),
         HostState::Ready => format!("main: {}", doing(app, app.ui.run.agents.main())),
         HostState::Failed(reason) => format!("the agent cannot run: {}", named(reason)),
+        HostState::ReadOnly(reason) => format!("only read here: {}", named(reason)),
     };
     page.say("status", &host);
     let read = app.selected_agent();
@@ -125,10 +126,11 @@ fn status(app: &App, page: &mut Page) {
 
 fn cost(app: &App, page: &mut Page) {
     let main = app.ui.run.agents.main();
-    let totals = main.totals();
+    let (totals, session) = (app.ui.run.agents.conversation(), app.ui.run.agents.session());
     let room = share(main).map(|share| format!(", the conversation takes {share} of the window")).unwrap_or_default();
-    let money = money(totals).map(|money| format!(", {money}")).unwrap_or_default();
-    page.say("cost", &format!("{} tokens{money}{room}", totals.tokens()));
+    let money = money(&totals).map(|money| format!(", {money}")).unwrap_or_default();
+    let all = if session == totals { String::new() } else { format!(", {} in the session", session.tokens()) };
+    page.say("cost", &format!("{} tokens{money}{all}{room}", totals.tokens()));
     page.add(&budget_sentence(app.ui.run.budget));
 }
 

@@ -96,7 +96,8 @@ pub fn description(app: &App, cwd: &str) -> Value {
     let ui = &app.ui;
     let main = ui.run.agents.main();
     let model = app.status.model(main);
-    let nanos = main.totals().cost_nanos;
+    let session = ui.run.agents.session();
+    let nanos = session.cost_nanos;
     #[allow(clippy::cast_precision_loss)] // Money as other programs write it.
     let dollars = nanos as f64 / 1e9;
     let used = main.context_percent();
@@ -118,6 +119,6 @@ pub fn description(app: &App, cwd: &str) -> Value {
         "exceeds_200k_tokens": main.context.is_some_and(|tokens| tokens > 200_000),
         "permission_mode": ui.run.permissions.mode.name(),
         "agents": ui.run.agents.running(),
-        "tokens_used": ui.run.agents.spent(),
+        "tokens_used": session.tokens(),
     })
 }

@@ -42,6 +42,8 @@ pub enum HostState {
     Ready,
     /// The agent could not be built, for this reason (untrusted).
     Failed(String),
+    /// The session is shown and takes nothing, for this reason (untrusted).
+    ReadOnly(String),
 }
 
 /// What the status line needs.

@@ -29,7 +29,7 @@ pub enum UpdateOutcome {
 /// Folds what the run says.
 pub fn apply(app: &mut App, update: Update) -> UpdateOutcome {
     app.ui.apply(&update);
-    let App { questions, message, ui, .. } = app;
+    let App { questions, message, ui, status, .. } = app;
     let wanted = match update {
         Update::Envelope(envelope) => {
             let effects = happened(app, &envelope);
@@ -43,7 +43,9 @@ pub fn apply(app: &mut App, update: Update) -> UpdateOutcome {
         Update::Notice(notice) => return UpdateOutcome::Changed(noticed(app, notice)),
         Update::Queues { .. } => {
             message.know_images(ui.run.pending.entries().iter().map(|text| &text.message));
-            approvals::ask_about_stale(questions, message.edited(), ui);
+            if !matches!(status.host, HostState::ReadOnly(_)) {
+                approvals::ask_about_stale(questions, message.edited(), ui);
+            }
             Vec::new()
         }
         Update::Approvals { .. } => approval::snapshot(questions, message, ui),
@@ -200,6 +202,11 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
             let reason = error.to_string();
             app.reader_mut(&AgentId::main()).transcript.cannot_run(&reason);
             app.status.host = HostState::Failed(reason);
+        }
+        Notice::ReadOnly(reason) => {
+            app.end_opening();
+            app.reader_mut(&AgentId::main()).transcript.only_read(&reason);
+            app.status.host = HostState::ReadOnly(reason);
         }
         Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. } => app.reply(&sentence),
         // The event says the same when the agent takes it over; the fold has the templates.

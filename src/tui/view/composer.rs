@@ -115,6 +115,11 @@ fn as_it_is(app: &App, hint: String) -> String {
     if waits { hint.replace(" · F5 now", "").replace("F5 now · ", "") } else { hint }
 }
 
+/// Tells whether nothing can be sent.
+fn is_closed(app: &App) -> bool {
+    matches!(app.status.host, HostState::Failed(_) | HostState::ReadOnly(_))
+}
+
 /// Returns the keys that matter now, the longest first.
 fn keys(app: &App) -> &'static [&'static str] {
     if !app.focus.overlays.is_empty() {
@@ -140,6 +145,7 @@ fn keys(app: &App) -> &'static [&'static str] {
     }
     match app.focus.pane {
         Pane::Details => &["Up/Down scroll · z zooms · i folds", "Up/Down scroll"],
+        Pane::Pending if is_closed(app) => &["Up/Down select"],
         Pane::Pending => &[
             "Enter edits · d deletes · u brings back · J/K move · f/s follow-up/steer · v kind · m joins · F5 now",
             "Enter edits · d deletes · u brings back · J/K move · f/s follow-up/steer · m joins · F5 now",
@@ -167,12 +173,10 @@ fn keys(app: &App) -> &'static [&'static str] {
             "Enter opens",
         ],
         Pane::Search => &[],
-        Pane::Composer if matches!(app.status.host, HostState::Failed(_)) && !app.message.is_empty() => {
+        Pane::Composer if is_closed(app) && !app.message.is_empty() => {
             &["Ctrl+C clears, Ctrl+D then quits · F1 keys", "Ctrl+C clears, Ctrl+D then quits", "F1 keys"]
         }
-        Pane::Composer if matches!(app.status.host, HostState::Failed(_)) => {
-            &["Ctrl+D quits · F1 keys", "Ctrl+D quits"]
-        }
+        Pane::Composer if is_closed(app) => &["Ctrl+D quits · F1 keys", "Ctrl+D quits"],
         Pane::Composer if app.ui.run.agents.main().running() => {
             // A sub-agent has one turn, nothing comes after it.
             let has_next_turn = app.message.draft_target(&app.known()).is_main();

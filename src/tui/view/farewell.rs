@@ -46,8 +46,9 @@ fn work(app: &App) -> Vec<String> {
         lines.extend((more > 0).then(|| format!("  … {}", count(more, "more line"))));
         lines.push(String::new());
     }
-    let cost = money(app.ui.run.agents.main().totals()).map(|cost| format!(", {cost}")).unwrap_or_default();
-    let used = format!("{} tokens used{cost}.", tokens(app.ui.run.agents.spent().max(app.ui.run.budget.tokens)));
+    let session = app.ui.run.agents.session();
+    let cost = money(&session).map(|cost| format!(", {cost}")).unwrap_or_default();
+    let used = format!("{} tokens used{cost}.", tokens(session.tokens().max(app.ui.run.budget.tokens)));
     match (&app.ui.session, app.disconnected()) {
         (Some(session), Some(reason)) => lines.extend([
             used,

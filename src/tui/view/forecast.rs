@@ -90,6 +90,9 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         let short = sentence.split(':').next().unwrap_or(&sentence).to_owned();
         return vec![sentence, short];
     }
+    if let HostState::ReadOnly(_) = app.status.host {
+        return words(&["→ nothing: this session is only read here", "→ nothing: only read here"]);
+    }
     let target = app.message.draft_target(&app.known());
     let running = app.ui.run.agents.get(&target).is_some_and(AgentNode::running);
     let kind = app.message.kind();
@@ -129,6 +132,7 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
     match &app.status.host {
         HostState::Starting => return words(&["as soon as the agent is ready", "at start"]),
         HostState::Failed(_) => return words(&["cannot be sent", "cannot run"]),
+        HostState::ReadOnly(_) => return words(&["not sent from here", "not from here"]),
         HostState::Ready => {}
     }
     if app.ui.run.continues(agent) && kind.asks_for_work() {
@@ -205,14 +209,14 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
     if entry.stage == PendingStage::Delivering {
         return words(&["being delivered", "now"]);
     }
+    if let HostState::ReadOnly(_) = app.status.host {
+        return words(&["waits, is not sent from here", "not from here"]);
+    }
     if app.message.is_edited(&entry.message.id) {
         return words(&["held while it is edited", "edited"]);
     }
-    if entry.message.stale && app.ui.from_elsewhere(entry.message.sender.as_ref()).is_some() {
-        return words(&["held until you say that it is still to be sent", "still to be sent?"]);
-    }
     if entry.message.stale {
-        return words(&["held until you say that it is still true", "still true?"]);
+        return words(&["held until you say whether to send it", "held: send it?"]);
     }
     if entry.message.held {
         return words(&["held"]);

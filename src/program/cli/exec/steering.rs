@@ -455,6 +455,7 @@ impl<'a> ExecRun<'a> {
                 Notice::Models(_)
                 | Notice::LocalServer(_)
                 | Notice::Over(_)
+                | Notice::ReadOnly(_)
                 | Notice::Servers(_)
                 | Notice::Images(_)
                 | Notice::Hooks(_)

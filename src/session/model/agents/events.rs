@@ -25,6 +25,9 @@ impl Agents {
         let at = envelope.at;
         self.pass(at);
         let index = self.place_of(&envelope.agent, envelope.parent.as_ref());
+        if envelope.agent.is_main() && envelope.event == (Event::Reset {}) {
+            self.clear();
+        }
         match &envelope.event {
             Event::AgentSpawned { child, persona, task, call, model, max_steps, tools } => {
                 let child = self.place_of(child, Some(&envelope.agent));
@@ -116,8 +119,8 @@ impl Agents {
     }
 
     /// Marks the main agent as one that cannot run, for this reason (untrusted).
-    pub(super) fn cannot_run(&mut self, reason: &str, at: Timestamp) {
-        self.nodes[0].set(Activity::Ended(Outcome::Failed, Some(reason.to_owned())), at);
+    pub(super) fn leave_main(&mut self, activity: Activity, at: Timestamp) {
+        self.nodes[0].set(activity, at);
         self.settle(0, at);
     }
 

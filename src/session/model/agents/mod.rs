@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 
-use steersman_base::event::Pending;
+use steersman_base::event::{Outcome, Pending};
 use steersman_base::id::AgentId;
 use steersman_base::price::Prices;
 use steersman_base::protocol::{Notice, Reply, Update};
@@ -50,6 +50,9 @@ pub struct Agents {
     looked_at: usize,
     times: ToolTimes,
     revision: Revision,
+    /// What the conversations before this one used, and the part of it that the sums of the agents hold still.
+    cleared: Totals,
+    cleared_in_sums: Totals,
     /// What tokens cost.
     pub prices: Prices,
 }
@@ -77,17 +80,19 @@ impl Default for Agents {
             looked_at: 0,
             times: ToolTimes::default(),
             revision: Revision::default(),
+            cleared: Totals::default(),
+            cleared_in_sums: Totals::default(),
             prices: Prices::default(),
         }
     }
 }
 
 impl Agents {
-    /// Forgets every agent and what was done; who the main agent is stays known.
+    /// Forgets every agent and what was done; who the main agent is stays known, and what was used before.
     pub fn begin_again(&mut self) {
         let prices = std::mem::take(&mut self.prices);
         let old = std::mem::take(self);
-        self.prices = prices;
+        (self.prices, self.cleared) = (prices, old.cleared);
         self.revision = Revision { rows: old.revision.rows + 1, words: old.revision.words + 1 };
         if let (Some(main), Some(was)) = (self.nodes.first_mut(), old.nodes.into_iter().next()) {
             main.model = was.model;
@@ -162,9 +167,22 @@ impl Agents {
         names.filter_map(|name| self.get(&AgentId::new(name)))
     }
 
-    /// Returns the tokens of all agents together.
-    pub fn spent(&self) -> u64 {
-        self.main().totals().tokens()
+    /// Returns what this conversation has used, all agents together; only the sums of usage are set.
+    pub fn conversation(&self) -> Totals {
+        self.main().totals().used().without(&self.cleared_in_sums)
+    }
+
+    /// Returns what the session has used: this conversation and those before it that were cleared.
+    pub fn session(&self) -> Totals {
+        let mut all = self.conversation();
+        all.add(&self.cleared);
+        all
+    }
+
+    /// Begins another conversation: what was used by now is not of it.
+    pub(super) fn clear(&mut self) {
+        self.cleared = self.session();
+        self.cleared_in_sums = self.main().totals().used();
     }
 
     /// Returns when the agents next change by themselves: at the next second of what runs, or when one that ended may be
@@ -185,7 +203,11 @@ impl Agents {
         match update {
             Update::Queues { queues, .. } => self.ask_about(queues, now),
             Update::Reply(Reply::Cancelling(agents)) => self.stopping(agents, now),
-            Update::Notice(Notice::BuildFailed(error)) => self.cannot_run(&error.to_string(), now),
+            Update::Notice(Notice::BuildFailed(error)) => {
+                self.leave_main(Activity::Ended(Outcome::Failed, Some(error.to_string())), now);
+            }
+            // What was recorded last says nothing of now.
+            Update::Notice(Notice::ReadOnly(_)) => self.leave_main(Activity::Idle, now),
             Update::Envelope(_)
             | Update::Reply(_)
             | Update::Approvals { .. }

@@ -53,6 +53,22 @@ impl Totals {
         self.unpriced -= before.unpriced;
     }
 
+    /// Returns the sums of usage alone.
+    pub(super) fn used(&self) -> Self {
+        let Self { tokens, cost_nanos, unpriced, .. } = *self;
+        Self { tokens, cost_nanos, unpriced, ..Self::default() }
+    }
+
+    /// Returns these sums of usage without a part of them.
+    pub(super) fn without(&self, part: &Self) -> Self {
+        Self {
+            tokens: self.tokens.saturating_sub(part.tokens),
+            cost_nanos: self.cost_nanos.saturating_sub(part.cost_nanos),
+            unpriced: self.unpriced.saturating_sub(part.unpriced),
+            ..Self::default()
+        }
+    }
+
     /// Returns whether nothing here runs, failed, or needs the user: such a subtree may be left out of a list.
     pub fn quiet(&self) -> bool {
         self.running == 0 && self.failed == 0 && self.asking == 0 && self.warned == 0

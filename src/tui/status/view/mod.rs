@@ -152,6 +152,7 @@ fn turn_state(view: StatusView<'_>) -> (String, Style) {
     let main = view.ui.run.agents.main();
     match &view.status.host {
         HostState::Failed(reason) => return (format!("✗ cannot run: {}", one_line(reason)), theme.error),
+        HostState::ReadOnly(reason) => return (format!("○ only read here: {}", one_line(reason)), theme.notice),
         HostState::Starting if view.is_opening => return ("○ opening the session".to_owned(), theme.dim),
         HostState::Starting if !main.running() => return ("○ starting".to_owned(), theme.dim),
         HostState::Starting | HostState::Ready => {}
@@ -244,18 +245,21 @@ fn countdown(until: Timestamp, now: Timestamp) -> String {
 
 /// Returns running jobs, tokens and money; in fewer and fewer words.
 fn figures(view: StatusView<'_>) -> Vec<String> {
-    let totals = view.ui.run.agents.main().totals();
-    // A limit is one of the session; without one the conversation counts.
-    let (spent, most) = match view.ui.run.budget.limits.max_tokens {
-        Some(max) => (view.ui.run.budget.tokens, format!(" of {}", count(max))),
-        None => (view.ui.run.agents.spent(), String::new()),
+    let (totals, session) = (view.ui.run.agents.conversation(), view.ui.run.agents.session());
+    // A limit is one of the session; without one the conversation counts, and the session behind it where that is more.
+    let tokens = match view.ui.run.budget.limits.max_tokens {
+        Some(max) => Some(format!("{} of {} tokens used", count(view.ui.run.budget.tokens), count(max))),
+        None => (session.tokens > 0).then(|| format!("{} tokens used", count(totals.tokens()))),
     };
-    let tokens = (spent > 0 || !most.is_empty()).then(|| format!("{}{most} tokens used", count(spent)));
-    let money = money_left(view.ui.run.budget).or_else(|| money(totals));
+    let is_more = view.ui.run.budget.limits.max_tokens.is_none() && session.tokens > totals.tokens;
+    let in_session = is_more.then(|| format!(", {} in the session", count(session.tokens())));
+    let long = tokens.clone().zip(in_session).map(|(tokens, more)| tokens + &more);
+    let money = money_left(view.ui.run.budget).or_else(|| money(&totals));
     let running = view.ui.run.jobs.running();
     let jobs = (running > 0).then(|| counted(running, "job"));
-    let all = [jobs, tokens, money.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    [all].into_iter().chain(money).collect()
+    let all = |tokens| [jobs.clone(), tokens, money.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let longest = long.map(|long| all(Some(long)));
+    longest.into_iter().chain([all(tokens)]).chain(money.clone()).collect()
 }
 
 fn share(view: StatusView<'_>) -> Option<String> {

@@ -362,6 +362,10 @@ impl Transcript {
     }
 
     /// Tells why the agent cannot run at all.
+    pub fn only_read(&mut self, reason: &str) {
+        self.notice(Level::Info, &format!("only read here: {reason}"));
+    }
+
     pub fn cannot_run(&mut self, reason: &str) {
         self.notice(Level::Error, &format!("cannot run: {reason}"));
     }
