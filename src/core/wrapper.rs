@@ -218,6 +218,13 @@ pub fn read(content: &str) -> Option<ReadWrapper<'_>> {
     Some(ReadWrapper { id, kind, words, news })
 }
 
+/// Tells whether a whole message is one of the program and not of the user: the end of a job or of a sub-agent, or the
+/// names of images.
+pub fn is_note(content: &str) -> bool {
+    let name = unwrapped(content).and_then(|(tag, ..)| tag.split_once('-')).map(|(name, _)| name);
+    name.is_some_and(|name| [JOB, AGENT, IMAGES].contains(&name))
+}
+
 /// Reads the texts of the message that leads a shortened conversation, in order.
 pub fn read_kept(content: &str) -> Vec<KeptText<'_>> {
     let mut texts = Vec::new();

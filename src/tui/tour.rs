@@ -42,11 +42,16 @@ impl TourStep {
     pub fn words(self, run: &RunState, shown: &AgentId, pane: Pane) -> &'static str {
         let runs = run.agents.main().running();
         let has_sub_agents = run.agents.running() > 1;
-        let takes_text = runs && !shown.is_main() && run.takes_messages(shown);
+        let takes_text = !shown.is_main() && run.takes_messages(shown);
+        let has_ended_ones = run.agents.nodes().iter().any(|node| run.continues(&node.id));
         match self {
             Self::Over => "That was the tour. F1 shows all keys and commands; /tour begins it again.",
             Self::Address if takes_text && pane != Pane::Composer => {
                 "Enter leads to the message: what you type then is for this sub-agent alone."
+            }
+            Self::Address if takes_text && run.continues(shown) => {
+                "This sub-agent has ended, and goes on with what you type. Type and press Enter, such as: look at the \
+                 tests first"
             }
             Self::Address if takes_text => {
                 "What you type now is for this sub-agent alone. Type and press Enter, such as: look at the tests first"
@@ -67,6 +72,9 @@ impl TourStep {
                 "Your text waits above until the running tool has ended. Alt+H pauses the agent before its next call."
             }
             Self::Address if runs && has_sub_agents => "F3, Down and Enter go to a sub-agent.",
+            Self::Address if has_ended_ones => {
+                "F3, Down and Enter go to a sub-agent. It has ended, and goes on with what you type."
+            }
             Self::Address if runs => "Wait until sub-agents run: then you can type to one alone.",
             Self::Steer | Self::Pause | Self::Address => {
                 "The turn is over. Start another, such as: look at this project"
@@ -107,13 +115,12 @@ impl Tour {
                 return;
             }
             Event::TurnStarted { .. } if is_main => TourStep::Ask,
-            Event::Pending { entries } if !entries.is_empty() && run.agents.main().running() => {
-                if is_main {
-                    TourStep::Steer
-                } else {
-                    TourStep::Address
-                }
+            Event::Pending { entries } if is_main && !entries.is_empty() && run.agents.main().running() => {
+                TourStep::Steer
             }
+            Event::Pending { entries } if !is_main && !entries.is_empty() => TourStep::Address,
+            // One that has ended reads the text at once.
+            Event::UserTurn { injection: Some(_), .. } if !is_main => TourStep::Address,
             Event::Resumed { .. } => TourStep::Pause,
             Event::Answer { answer, .. } if answer != "withdrawn" => TourStep::Answer,
             _ => return,

@@ -1,6 +1,9 @@
 //! The tour: what each step asks for, what ends it, and that it only looks on.
 
-use steersman_base::event::{Decided, Event, Outcome};
+use jiff::Timestamp;
+use steersman_base::event::{Decided, Event, Outcome, Pending};
+use steersman_base::protocol::{Notice, Update};
+use steersman_tui::msg::Msg;
 use steersman_tui::tour::TourStep;
 
 use crate::support::stage::Stage;
@@ -43,6 +46,23 @@ fn each_step_is_over_when_the_user_has_done_it() {
     says(&mut stage, "That was the tour.");
     stage.turn_ended("", Outcome::Completed, None).turn("");
     assert_eq!(stage.app.ui.tour.step(), None);
+}
+
+#[test]
+fn a_sub_agent_that_has_ended_is_one_that_can_be_written_to() {
+    let mut stage = Stage::new(120, 36);
+    let text = |text: &str| Pending::new("m90".into(), text, Timestamp::UNIX_EPOCH);
+    stage.keys("/tour<enter>").turn("").event("", Event::Pending { entries: vec![text("skip the tests")] });
+    stage.event("", Event::Resumed { decision: Decided::Run });
+    stage.spawn("", "miner 0").turn("miner 0").turn_ended("miner 0", Outcome::Completed, None);
+    stage.finished("", "miner 0", Outcome::Completed);
+    stage.tell(Msg::Update(Update::Notice(Notice::Continuable(vec!["miner 0".into()]))));
+    stage.turn_ended("", Outcome::Completed, None);
+    says(&mut stage, "Tour, 4 of 5: F3, Down and Enter go to a sub-agent. It has ended");
+    stage.keys("<f3><down><enter>");
+    says(&mut stage, "Tour, 4 of 5: This sub-agent has ended, and goes on with what you type.");
+    stage.deliver_after("miner 0", &[text("look at the tests first")], 0, "read");
+    says(&mut stage, "Tour, 5 of 5: F3, Home and Enter lead back to the main agent.");
 }
 
 #[test]

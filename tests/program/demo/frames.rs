@@ -1,12 +1,17 @@
 //! What the embedded model makes of frames around texts, and of what a compaction kept.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use steersman::program::demo::PlannedReply;
 use steersman_agent::{KEPT_HEAD, SUMMARY_HEAD};
+use steersman_base::event::{JobEnd, Outcome};
 use steersman_base::id::MessageId;
 use steersman_base::plan::PlanNews;
 use steersman_base::steering::{RuleScope, TextKind};
-use steersman_core::wrapper::{SentWhen, WrappedText, plan_news, wrap, wrapped};
+use steersman_core::control::AgentNote;
+use steersman_core::tool::JobNote;
+use steersman_core::wrapper::{SentWhen, WrappedText, agent_note, job_note, plan_news, wrap, wrapped};
 
 use super::project::{MAIN, Run};
 use super::{names, tour};
@@ -44,6 +49,27 @@ fn an_instead_is_the_task_and_nothing_of_the_old_one_goes_on() {
     assert_eq!(names(&reply), ["calculator"]);
     let end = run.finish().pop().unwrap().text;
     assert!(end.contains("14") && !end.contains("TODO") && !end.contains("# Report"), "{end}");
+}
+
+#[test]
+fn what_the_program_tells_of_jobs_and_of_continued_agents_is_no_text_of_the_user() {
+    let agent = AgentNote {
+        agent: "file_miner 0".into(),
+        asked: "look at the tests".to_owned(),
+        outcome: Outcome::Completed,
+        answer: "# Report\n- count TODO".to_owned(),
+    };
+    let end = JobEnd::interrupted("j1".into(), "its program ended");
+    let job = JobNote { end: Arc::new(end), command: "run `ls`".to_owned(), last: "find main".to_owned() };
+    let [mut bare, mut told] = [tour(1), tour(1)];
+    told.say(&agent_note(&agent));
+    told.say(&job_note(&job));
+    assert_eq!(bare.step().text, told.step().text);
+    assert_eq!(bare.finish().last(), told.finish().last());
+    told.say(&agent_note(&agent));
+    bare.say("2+3*4");
+    told.say("2+3*4");
+    assert_eq!(bare.step().text, told.step().text, "in the next turn too");
 }
 
 #[test]

@@ -157,6 +157,9 @@ impl Conversation {
             self.take_plan_notice(words);
             return;
         }
+        if wrapper::is_note(&text) {
+            return;
+        }
         let cancelled = |round: &Round| round.calls.iter().any(|done| done.result.starts_with("Error: cancelled"));
         if !self.turn.answer.is_empty() || self.turn.rounds.last().is_some_and(cancelled) {
             self.earlier.push(mem::take(&mut self.turn));
