@@ -28,7 +28,8 @@ pub(super) fn rules(handle: &Handle, request: RuleRequest) -> Reply {
     let rules = approvals.kept_rules();
     Reply::Rules(match request {
         RuleRequest::List if rules.is_empty() => {
-            vec!["no rule is kept for this project or for all; the answer \"yes, always\" keeps one".to_owned()]
+            let none = "no kept approval: the answer \"yes, always\" to a question keeps one for this project";
+            vec![none.to_owned()]
         }
         RuleRequest::List => {
             let row = |(rule, number): (&KeptRule, usize)| format!("rule {number}: {rule} ({})", rule.reach().words());

@@ -84,12 +84,11 @@ impl StatusReducer {
         let is_ready = |message: &UserText| message.kind.asks_for_work() && message.trigger.is_none();
         let asks = |entry: &&PendingStatus| entry.held || paused && !works && is_ready(&entry.message);
         for entry in pending.iter().filter(asks) {
-            let question = if entry.held { "Does this text still hold?" } else { "Is this text still to be sent?" };
             waiting.push(WaitingStatus {
                 agent: entry.to.clone(),
                 kind: WaitingFor::Confirmation,
                 id: None,
-                question: question.to_owned(),
+                question: "Is this text still to be sent?".to_owned(),
                 detail: entry.message.text.clone(),
             });
         }

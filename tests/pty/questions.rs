@@ -103,7 +103,7 @@ fn an_old_text_that_is_asked_about_while_keys_are_typed_is_sent_by_none_of_them(
         terminal.send("y n ");
         typed.push_str("y n ");
     }
-    terminal.wait_for("Still true?");
+    terminal.wait_for("Send this now?");
     terminal.send("y\x1by\x1bs\x1bn\x1bw");
     typed.push('y');
     terminal.wait_for("the question was not answered");

@@ -178,6 +178,14 @@ fn rules_stand_above_the_message_while_they_hold_and_cost_no_row_else() {
 }
 
 #[test]
+fn without_rules_the_list_says_how_one_is_made() {
+    let mut stage = working(120, 36);
+    let screen = stage.keys("/rules<enter>").screen();
+    assert!(screen.contains("no rule: /rule WORDS gives the agents one"), "{screen}");
+    assert!(screen.contains("no kept approval: the answer \"yes, always\""), "{screen}");
+}
+
+#[test]
 fn rules_are_listed_changed_and_withdrawn_in_words() {
     let mut stage = working(120, 36);
     rules(&mut stage, &[("m2", "never touch generated files")]);

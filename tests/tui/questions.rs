@@ -58,7 +58,7 @@ fn deliverable(stage: &mut Stage) -> Vec<String> {
 fn an_old_text_is_asked_about_by_name_and_sent_with_alt_y() {
     let mut stage = with_old(80, 24, &["use the old parser"]);
     let screen = stage.screen();
-    assert!(screen.contains("main asks") && screen.contains("Still true?"), "{screen}");
+    assert!(screen.contains("main asks") && screen.contains("Send this now?"), "{screen}");
     assert!(
         screen.contains("│ use the old parser")
             && screen.contains("○ wait a moment")
@@ -121,7 +121,7 @@ fn escape_is_not_now_and_the_text_stays_held() {
     let mut stage = armed(&["old"]);
     stage.keys("<esc>");
     assert!(!stage.effects.contains(&Effect::Request(Request::Stop)));
-    assert!(!stage.screen().contains("Still true?"));
+    assert!(!stage.screen().contains("Send this now?"));
     assert_eq!(deliverable(&mut stage), [""; 0]);
     assert_eq!(stage.app.ui.run.pending.entries().len(), 1);
 }
@@ -297,7 +297,7 @@ proptest! {
                     stage.wait(by);
                 }
                 Operation::Draw => {
-                    let shows = stage.screen().contains("Still true?");
+                    let shows = stage.screen().contains("Send this now?");
                     seen = if shows { seen.or(Some(clock)) } else { None };
                 }
                 Operation::Paste => {

@@ -44,7 +44,7 @@ fn a_text_that_comes_back_to_resting_hands_is_in_the_message() {
     let mut stage = crew();
     stage.keys("@file_miner 0 look here<enter>").wait(400);
     end(&mut stage, "file_miner 0");
-    assert_eq!(stage.app.message.text(), "look here");
+    assert_eq!(stage.app.message.text(), "@file_miner 0 look here", "it is for no other agent");
 }
 
 #[test]

@@ -52,7 +52,7 @@ settings! {
         system_prompt: PathBuf, FILE;
         /// Words per second of the embedded model; 0 is as fast as it goes.
         pace: u32, "a whole number of words per second, 0 or more";
-        /// Minutes that a text may wait before the screen asks whether it still holds; 0 means for ever.
+        /// Minutes that a text may wait before the screen asks whether to send it; 0 means for ever.
         still_true_minutes: u32, "a whole number of minutes, 0 or more";
         /// Tool calls of its agent that a text may wait for; 0 means any number.
         still_true_steps: u32, "a whole number of tool calls, 0 or more";

@@ -73,8 +73,10 @@ pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, ui
         let subject = QuestionSubject::StillTrue(entry.message.id.clone());
         let detail = vec![DetailPart::Text(entry.message.text.clone())];
         let title = match ui.from_elsewhere(entry.message.sender.as_ref()) {
-            Some(who) => format!("Still to be sent? {} sent it, and it is not delivered yet.", visible_line(who)),
-            None => "Still true? Typed a while ago, not sent yet.".to_owned(),
+            Some(who) => {
+                format!("Send this now? {} wrote it a while ago, and it is not delivered yet.", visible_line(who))
+            }
+            None => "Send this now? You wrote it a while ago, and it is not delivered yet.".to_owned(),
         };
         questions.ask_once(Question {
             agent: Some(entry.agent.clone()),

@@ -65,7 +65,11 @@ pub fn lay_out<'a>(view: QuestionView<'a>, laid: &mut Laid, body: Rect) -> Optio
         (body, Form::Bare, Answers::Packed),
     ];
     forms.into_iter().find_map(|(room, form, answers)| {
-        let usual = QuestionLayout::fit(view, id, question, laid, room, form, answers)?;
+        let mut usual = QuestionLayout::fit(view, id, question, laid, room, form, answers)?;
+        if form == Form::Bare && !usual.is_whole() {
+            // A row of the answers less is one more of what is asked about.
+            usual = QuestionLayout::fit(view, id, question, laid, room, form, Answers::Short).unwrap_or(usual);
+        }
         if usual.is_whole() || room != beside {
             return Some(usual);
         }
@@ -89,6 +93,8 @@ enum Answers {
     Rows,
     /// As many in a row as fit.
     Packed,
+    /// The same, by their numbers: without keys and without the pattern of a rule.
+    Short,
 }
 
 /// What keys come to now.
@@ -169,7 +175,7 @@ impl<'a> QuestionLayout<'a> {
         let detail = laid.detail(id, question, inner, theme);
         let least = match (form, answers_form) {
             (Form::Framed, Answers::Rows) => 6,
-            (Form::Framed, Answers::Packed) => 3,
+            (Form::Framed, Answers::Packed | Answers::Short) => 3,
             (Form::Bare, _) => 1,
         };
         let enough = lines(&detail).min(least);
@@ -288,10 +294,13 @@ fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: 
         let mark = if is_selected { "▸ " } else { "  " };
         let is_named = answer == Answer::Session && !question.session.is_empty() && form == Answers::Rows;
         let what = if is_named { format!(" {words}: {}", one_line(&question.session)) } else { format!(" {words}") };
-        let key = format!("  {}", spell(answer.key()));
+        // Beside a draft only the keys answer.
+        let is_short = form == Answers::Short && view.message != MessageUse::Other;
+        let key = if is_short { String::new() } else { format!("  {}", spell(answer.key())) };
         let number = format!("{mark}{}", place + 1);
         // Where it has no room the detail alone says it.
-        let pattern = question.rule.as_deref().filter(|_| matches!(answer, Answer::Always | Answer::Everywhere));
+        let pattern =
+            question.rule.as_deref().filter(|_| !is_short && matches!(answer, Answer::Always | Answer::Everywhere));
         let what = pattern
             .map(|pattern| format!("{what} for \"{}\"", one_line(pattern)))
             .filter(|what| columns(&number) + columns(what) <= width)

@@ -159,7 +159,14 @@ pub fn returned(
         more => format!("{} texts are back in the message", more.len()),
     };
     let mut effects = say(format!("{who} has ended: {what}"));
-    effects.extend(to_message(message, fresh, known));
+    let mut fresh = fresh.to_vec();
+    if !edited && message.is_draft_empty() {
+        // Enter sends it to no other agent than the one that it was for.
+        for entry in fresh.iter_mut().take(1) {
+            entry.message.text = format!("@{who} {}", entry.text);
+        }
+    }
+    effects.extend(to_message(message, &fresh, known));
     effects
 }
 

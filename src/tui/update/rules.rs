@@ -30,6 +30,10 @@ pub fn command(ui: &UiContext, argument: &str) -> Option<Outcome> {
             PaneEffect::Note(AgentId::main(), format!("rule {id} holds {}: {text}", rule_scope_words(rule)))
         });
         let mut effects: Vec<PaneEffect> = own.collect();
+        if effects.is_empty() {
+            let none = "no rule: /rule WORDS gives the agents one that holds from now on";
+            effects.push(PaneEffect::Note(AgentId::main(), none.to_owned()));
+        }
         effects.push(Request::Rules { request: RuleRequest::List }.into());
         return Some(Outcome::Consumed(effects));
     }

@@ -34,9 +34,9 @@ pub fn rows(parts: &[DetailPart], room: usize, theme: &Theme) -> Vec<Line> {
             DetailPart::Fact(label, value) => {
                 // A label that ends with a blank goes on as a sentence.
                 let colon = if label.ends_with(' ') { "" } else { ": " };
-                let first = Line::new(&format!("{label}{colon}"), theme.dim);
-                let text = marked(value, theme.output, theme);
-                wrap(&text, room, Break::Anywhere, [&first, &Line::new("  ", theme.dim)], &mut rows);
+                let mut whole = Line::new(&format!("{label}{colon}"), theme.dim);
+                whole.append(&marked(value, theme.output, theme));
+                wrap(&whole, room, Break::Anywhere, [&Line::default(), &Line::new("  ", theme.dim)], &mut rows);
             }
             DetailPart::Exact(text) => {
                 for line in text.split('\n') {

@@ -202,6 +202,19 @@ fn the_offer_of_a_rule_at_three_sizes() {
 }
 
 #[test]
+fn on_a_small_screen_the_answers_leave_half_of_the_rows_to_what_is_asked_about() {
+    let mut stage = stage_that_keeps_rules(40, 12);
+    let _call = Call::asks(&mut stage, "", command("cargo test --test suite"));
+    arm(&mut stage);
+    let screen = stage.screen();
+    assert!(screen.contains("│ cargo test --test suite") && screen.contains("2 allows until you quit"), "{screen}");
+    assert!(screen.contains("6 no, and say why"), "{screen}");
+    // Beside a draft only the keys answer.
+    let screen = stage.keys("draft").wait(QUIET).screen();
+    assert!(screen.contains("Alt+Y"), "{screen}");
+}
+
+#[test]
 fn a_turn_at_its_limit_asks_whether_it_goes_on_or_answers() {
     for (width, height) in [(80, 24), (40, 12)] {
         let mut stage = stage(width, height);
