@@ -14,6 +14,8 @@ pub const MCP_LIST_TIME: Duration = Duration::from_secs(30);
 pub const MCP_END_TIME: Duration = Duration::from_millis(500);
 /// Longest message of a server, bytes.
 pub const MCP_LINE_BYTES: usize = 16 * 1024 * 1024;
+/// Longest line of a server that is no message, bytes: more of a line without an end is not read.
+pub const MCP_LOG_LINE_BYTES: usize = 4 * MCP_LINE_BYTES;
 /// The end of what a server logs that is kept, bytes.
 pub const MCP_ERRORS_BYTES: usize = 4 * 1024;
 /// Messages that wait to be looked at.

@@ -94,6 +94,22 @@ pub fn read(text: &[u8]) -> Result<Vec<Incoming>, Fault> {
     }
 }
 
+/// Returns the number of the request that a message answers of which only the beginning is there; `None` where it is no
+/// answer.
+pub fn answered_in(beginning: &[u8]) -> Option<u64> {
+    let text = String::from_utf8_lossy(beginning);
+    let text = text.trim_start_matches('\u{FEFF}').trim_start();
+    // What stands behind that is what it says, and may name anything.
+    let head = text.split_once("\"result\"").map_or(text, |(head, _)| head);
+    if !head.starts_with('{') || !head.contains("\"jsonrpc\"") || head.contains("\"method\"") {
+        return None;
+    }
+    let (_, id) = head.split_once("\"id\"")?;
+    let id = id.trim_start().strip_prefix(':')?.trim_start();
+    let digits = id.trim_start_matches('"');
+    digits.get(..digits.find(|c: char| !c.is_ascii_digit())?)?.parse().ok()
+}
+
 /// Reads one message; `None` where it is none.
 fn one(value: Value) -> Option<Incoming> {
     let Value::Object(mut map) = value else { return None };

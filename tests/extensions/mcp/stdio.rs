@@ -94,12 +94,33 @@ async fn a_server_that_writes_an_endless_line_is_given_up_with_its_reason() {
     let Some(yard) = Yard::new("an endless line") else { return };
     for (method, words) in [("initialize", "does not start"), ("tools/call", "was lost during the call")] {
         let (servers, why) = failing(&yard, &["--endless", method]).await;
-        assert!(why.contains(words) && why.contains("a line of more than 16.0 MiB"), "{why}");
+        assert!(why.contains(words) && why.contains("a line of more than 64.0 MiB"), "{why}");
         let log = yard.path("one.log").display().to_string();
         wait_until("it is dead", LONG, || alive(&log).is_empty()).await;
         wait_until("it has failed", LONG, || status(&servers).state == ServerState::Failed).await;
-        assert!(status(&servers).error.unwrap().contains("16.0 MiB"));
+        assert!(status(&servers).error.unwrap().contains("64.0 MiB"));
     }
+}
+
+#[tokio::test]
+async fn a_log_line_above_the_limit_of_a_message_is_passed_over_and_the_server_goes_on() {
+    let Some(yard) = Yard::new("a long line of a log") else { return };
+    for form in ["log", "json", "notification", "several"] {
+        let servers = yard.servers(vec![yard.server("one", &["--long", form])]);
+        let instance = instance(&servers);
+        for text in ["x", "y"] {
+            let answer = call(&instance, "echo", json!({"text": text})).await;
+            assert_eq!(answer, Ok(format!("{{\"text\": \"{text}\"}}")), "{form}");
+        }
+        assert_eq!(status(&servers).state, ServerState::Used, "{form}");
+        servers.close();
+    }
+    // An answer that is too large ends its call alone.
+    let servers = yard.servers(vec![yard.server("one", &["--long", "answer"])]);
+    let instance = instance(&servers);
+    let why = call(&instance, "echo", json!({"text": "x"})).await.unwrap_err();
+    assert!(why.contains("its answer is a line of more than 16.0 MiB"), "{why}");
+    assert_eq!(status(&servers).state, ServerState::Used);
 }
 
 #[tokio::test]

@@ -13,8 +13,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 use crate::mcp::message::{self, Fault};
-use crate::mcp::transport::lines::Lines;
-use crate::mcp::transport::{Arrival, Inbox, Outgoing, Transport};
+use crate::mcp::transport::lines::{Lines, StreamLine};
+use crate::mcp::transport::{Arrival, Inbox, Outgoing, SendError, Transport};
 use steersman_base::limits;
 use steersman_base::summary::bytes;
 use steersman_base::sync::lock;
@@ -182,24 +182,44 @@ async fn read_lines(running: &mut Running, inbox: &Inbox, log: &ErrorOutput) -> 
             Ok(read) => read,
         };
         let mut found = Vec::new();
-        let pushed = lines.push(buffer.get(..read).unwrap_or_default(), |line| {
-            let read = message::read(line);
-            if read.is_err() {
-                log.push_line(line);
+        let pushed = lines.push(buffer.get(..read).unwrap_or_default(), |line| match line {
+            StreamLine::Whole(line) => {
+                let read = message::read(line);
+                if read.is_err() {
+                    log.push_line(line);
+                }
+                found.extend(arrivals(read));
             }
-            found.push(read);
+            StreamLine::TooLong(beginning) => {
+                log.push_line(beginning);
+                found.push(too_long(beginning));
+            }
         });
-        for line in found {
-            match line {
-                Ok(messages) => deliver(messages, inbox).await,
-                // Nobody waits for it any more.
-                Err(fault @ Fault::Broken(_)) => drop(inbox.send(Arrival::Broken(fault.to_string())).await),
-                Err(fault @ Fault::NoJson(_)) => drop(inbox.send(Arrival::Noise(fault.to_string())).await),
-            }
+        for arrival in found {
+            // Nobody waits for it any more.
+            let _ = inbox.send(arrival).await;
         }
         if pushed.is_err() {
-            return Some(format!("it wrote a line of more than {}", bytes(limits::MCP_LINE_BYTES as u64)));
+            return Some(format!("it wrote a line of more than {}", bytes(limits::MCP_LOG_LINE_BYTES as u64)));
         }
+    }
+}
+
+fn arrivals(read: Result<Vec<message::Incoming>, Fault>) -> Vec<Arrival> {
+    match read {
+        Ok(messages) => messages.into_iter().map(Arrival::Message).collect(),
+        Err(fault @ Fault::Broken(_)) => vec![Arrival::Broken(fault.to_string())],
+        Err(fault @ Fault::NoJson(_)) => vec![Arrival::Noise(fault.to_string())],
+    }
+}
+
+/// Tells what a line is of which only the beginning is kept: an answer that is too large ends its request, anything else
+/// is log.
+fn too_long(beginning: &[u8]) -> Arrival {
+    let why = format!("a line of more than {}", bytes(limits::MCP_LINE_BYTES as u64));
+    match message::answered_in(beginning) {
+        Some(id) => Arrival::Failed(id, SendError::Broken(format!("its answer is {why}"))),
+        None => Arrival::Noise(format!("it wrote {why}, which is not read")),
     }
 }
 
