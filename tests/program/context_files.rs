@@ -442,16 +442,26 @@ fn a_file_that_is_there_and_cannot_be_read_is_named_and_text_in_utf_16_is_read()
     let fifo = home.path().join("root/a/CLAUDE.md");
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     write(&home, "root/a/b/AGENTS.md", b"no\0text");
+    // Links are files that are there, too.
+    write(&home, "notes.md", b"out of the project");
+    std::os::unix::fs::symlink(home.path().join("notes.md"), home.path().join("root/CLAUDE.local.md")).unwrap();
+    std::os::unix::fs::symlink("nowhere.md", home.path().join("root/a/CLAUDE.local.md")).unwrap();
+    std::os::unix::fs::symlink("CLAUDE.local.md", home.path().join("root/a/b/CLAUDE.local.md")).unwrap();
     let cwd = places.home.as_ref().unwrap().join("root/a/b");
     let all = find_context_files(&places, &cwd);
     let texts: Vec<&str> = all.files.iter().map(|file| file.text.as_str()).collect();
     assert_eq!(texts, ["Täst\n", "marked\n"]);
+    let mut faults = all.faults;
+    faults.sort();
     assert_eq!(
-        all.faults,
+        faults,
         [
-            "a/b/AGENTS.md: it is no text; it is not read",
+            "CLAUDE.local.md: a link that leads out of the project; it is not read",
             "a/AGENTS.md: not a regular file; it is not read",
+            "a/CLAUDE.local.md: a link that leads nowhere; it is not read",
             "a/CLAUDE.md: not a regular file; it is not read",
+            "a/b/AGENTS.md: it is no text; it is not read",
+            "a/b/CLAUDE.local.md: a link that leads nowhere; it is not read",
         ]
     );
 }

@@ -29,6 +29,19 @@ const LINE_BREAK: char = '⏎';
 /// The end of a text that was cut.
 const ELLIPSIS: char = '…';
 
+/// Returns the text of bytes in UTF-16 with a mark at their start, without the mark; `None` for any other bytes.
+pub fn utf16_text(bytes: &[u8]) -> Option<String> {
+    let read = |pair: fn([u8; 2]) -> u16, rest: &[u8]| {
+        let units = rest.chunks_exact(2).map(|unit| pair(unit.try_into().unwrap_or_default()));
+        char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    };
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => Some(read(u16::from_le_bytes, rest)),
+        [0xfe, 0xff, rest @ ..] => Some(read(u16::from_be_bytes, rest)),
+        _ => None,
+    }
+}
+
 /// Returns whether a text is empty after removing white space and invisible characters (D16).
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_invisible(c))

@@ -1,7 +1,7 @@
 //! What a hook answers by its exit code and its output, and what several of them say together.
 //!
-//! Pure. Exit 2 forbids, with the error output as the words; exit 0 with a JSON object decides by its members; any other end
-//! changes nothing. Of several hooks the strictest holds: stop and block before ask, ask before allow. Always holds: an
+//! Pure. Exit 2 forbids, with the error output as the words; exit 0 with a JSON object decides by its members; at any other end
+//! only a no before a call counts. Of several hooks the strictest holds: stop and block before ask, ask before allow. Always holds: an
 //! output with a decision about a call that cannot be read forbids the call, since it may have been a no.
 
 use serde_json::Value;
@@ -43,8 +43,18 @@ pub fn read_output(event: HookEvent, code: i32, output: &str, errors: &str) -> H
     match code {
         0 => read_printed(event, output),
         2 if !event.can_forbid() => HookReply::only(HookOutcome::Failed, errors),
-        2 => HookReply::only(HookOutcome::Blocked, or_no_reason(Some(errors.to_owned()))),
+        2 => {
+            // Some hooks say why on the other output.
+            let printed = || read_printed(event, output).words.unwrap_or_else(|| output.to_owned());
+            let words = if is_blank(errors) { printed() } else { errors.to_owned() };
+            HookReply::only(HookOutcome::Blocked, or_no_reason(Some(words)))
+        }
         code => {
+            // A guard that said no and then failed has said no.
+            let said = (event == HookEvent::PreToolUse).then(|| read_printed(event, output));
+            if let Some(said) = said.filter(|said| said.outcome == HookOutcome::Blocked) {
+                return said;
+            }
             let first = errors.trim().lines().next().unwrap_or_default();
             HookReply::only(HookOutcome::Failed, format!("exit code {code} {first}"))
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::hooks::broken::{is_event_elsewhere, is_misplaced, repeated_name};
-use crate::hooks::tool_names::is_rule;
+use crate::hooks::tool_names::{is_rule, nearest_tool};
 use crate::hooks::{BrokenGuard, HookCondition, Matcher};
 use steersman_base::event::HookEvent;
 use steersman_base::limits;
@@ -158,6 +158,7 @@ impl Hook {
 /// Reads a file in JSON. One without hooks is empty.
 pub fn read_json(file: &str, text: &str) -> HookFile {
     let why = match serde_json::from_str::<Value>(text) {
+        Ok(value) if !value.is_object() => "the file must hold an object".to_owned(),
         Ok(value) => match repeated_name(text) {
             None => return read_value(file, &value),
             Some(name) => format!("it has {name:?} twice"),
@@ -262,6 +263,12 @@ fn read_group(read: &mut HookFile, file: &str, event: HookEvent, entry: &Value) 
     let Some(hooks) = group.get("hooks").and_then(Value::as_array) else {
         return leave_out("an entry has no list of hooks");
     };
+    let misspelt = matcher.names().iter().find_map(|name| Some((name, nearest_tool(name)?)));
+    if let Some((name, meant)) = misspelt.filter(|_| event == HookEvent::PreToolUse) {
+        let why = format!("no tool is called {:?}; the nearest is {meant}", visible_line(name));
+        let meant = Matcher::parse(Some(meant)).unwrap_or_else(|_| Matcher::everything());
+        read.break_guard(file, event.name(), meant, &why, entry);
+    }
     for hook in hooks {
         match read_hook(event, hook) {
             Ok(HookBody { condition, command, arguments, time, waiting, placement, network }) => {

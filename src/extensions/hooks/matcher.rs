@@ -58,6 +58,14 @@ impl Matcher {
         }
     }
 
+    /// Returns the exact names that it lists; none where it is for everything or a pattern.
+    pub(super) fn names(&self) -> &[String] {
+        match &self.kind {
+            MatcherKind::Names(names) => names,
+            MatcherKind::Everything | MatcherKind::Pattern(_) => &[],
+        }
+    }
+
     /// Returns it as it was written (untrusted).
     pub fn text(&self) -> &str {
         &self.text

@@ -14,6 +14,7 @@ use crate::hooks::Hook;
 use crate::hooks::content::{HookPlaces, private_copy, with_copies};
 use steersman_base::limits;
 use steersman_base::summary::bytes;
+use steersman_base::text::utf16_text;
 use steersman_tools::workspace::{
     Ended, Failure, Job, JobErrors, JobInput, Network, Running, Script, Spawner, TalkingJob, signal_name,
 };
@@ -172,7 +173,8 @@ async fn read_errors(mut errors: JobErrors) -> Vec<u8> {
 }
 
 fn end(ended: &Ended, output: &[u8], errors: &[u8]) -> RunEnd {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    // PowerShell writes UTF-16.
+    let text = |bytes: &[u8]| utf16_text(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes).into_owned());
     match (&ended.failure, ended.code, ended.signal) {
         (None, Some(code), _) => RunEnd::Ended { code, output: text(output), errors: text(errors) },
         (Some(Failure::NotStarted(why)), ..) => RunEnd::Failed(why.clone()),

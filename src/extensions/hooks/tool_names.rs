@@ -55,6 +55,30 @@ pub(super) fn is_rule(matcher: &str) -> bool {
     TOOLS.iter().any(|known| known.own == name || known.theirs.contains(&name))
 }
 
+/// Returns the tool that a misspelt name means: one in another case, or with one letter too few, too many or wrong.
+pub(super) fn nearest_tool(name: &str) -> Option<&'static str> {
+    let known = || TOOLS.iter().flat_map(|tool| std::iter::once(tool.own).chain(tool.theirs.iter().copied()));
+    if name.len() < SHORTEST || known().any(|known| known == name) {
+        return None;
+    }
+    let theirs = || TOOLS.iter().filter_map(|tool| tool.theirs.first().copied());
+    theirs().find(|known| is_one_letter_apart(&known.to_ascii_lowercase(), &name.to_ascii_lowercase()))
+}
+
+/// Shortest name that is taken for a misspelt one.
+const SHORTEST: usize = 3;
+
+fn is_one_letter_apart(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let same = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (one, other) = (one.get(same..).unwrap_or_default(), other.get(same..).unwrap_or_default());
+    let behind = |rest: &[u8], letters: usize| rest.get(letters..).map(<[u8]>::to_vec);
+    let is_same = |a: usize, b: usize| behind(one, a).is_some_and(|rest| behind(other, b) == Some(rest));
+    // Two neighbours that changed places are one slip, too.
+    let is_swapped = one.get(..2).zip(other.get(..2)).is_some_and(|(a, b)| a.iter().eq(b.iter().rev()));
+    is_same(0, 0) || is_same(1, 1) || is_same(1, 0) || is_same(0, 1) || (is_swapped && is_same(2, 2))
+}
+
 /// Returns arguments as hooks get them: their names, paths of files absolute.
 pub fn to_theirs(tool: &str, arguments: &Arguments, cwd: &Path) -> Value {
     let Arguments::Object(own) = arguments else { return Value::from(arguments.to_string()) };

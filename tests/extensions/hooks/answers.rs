@@ -42,9 +42,30 @@ fn the_answer_to_a_question_is_an_object_and_what_cannot_be_read_answers_nothing
 #[test]
 fn another_exit_code_forbids_nothing_and_is_told() {
     for code in [1, 3, 127, 255] {
-        let said = read_output(HookEvent::PreToolUse, code, "{\"decision\":\"block\"}", "no such file\nmore");
-        assert_eq!(said.outcome, HookOutcome::Failed);
-        assert_eq!(said.words, Some(format!("exit code {code} no such file")));
+        for (event, output) in [(HookEvent::PreToolUse, ""), (HookEvent::PostToolUse, "{\"decision\":\"block\"}")] {
+            let said = read_output(event, code, output, "no such file\nmore");
+            assert_eq!(said.outcome, HookOutcome::Failed);
+            assert_eq!(said.words, Some(format!("exit code {code} no such file")));
+        }
+    }
+}
+
+#[test]
+fn a_no_before_a_call_counts_at_any_exit_and_its_words_from_either_output() {
+    for code in [1, 3, 127, 255] {
+        for output in [
+            "{\"decision\":\"block\",\"reason\":\"not here\"}",
+            "log\n{\"permissionDecision\":\"deny\",\"reason\":\"not here\"}",
+        ] {
+            let said = read_output(HookEvent::PreToolUse, code, output, "Traceback");
+            assert_eq!((said.outcome, said.words.as_deref()), (HookOutcome::Blocked, Some("not here")), "{output}");
+        }
+        let allowed = read_output(HookEvent::PreToolUse, code, "{\"permissionDecision\":\"allow\"}", "Traceback");
+        assert_eq!(allowed.outcome, HookOutcome::Failed);
+    }
+    for output in ["not here", "{\"reason\":\"not here\"}"] {
+        let said = read_output(HookEvent::PreToolUse, 2, output, " ");
+        assert_eq!(said.words.as_deref(), Some("not here"), "{output}");
     }
 }
 

@@ -30,6 +30,13 @@ fn what_may_have_been_a_hook_before_calls_stops_the_calls_that_it_is_for() {
         (format!("// ours\n{}", entry(guard)), "all calls"),
         (String::new(), "all calls"),
         (r#"{"hooks":[]}"#.to_owned(), "all calls"),
+        ("null".to_owned(), "all calls"),
+        (format!("[{guard}]"), "all calls"),
+        (r#""hooks""#.to_owned(), "all calls"),
+        (entry(r#"{"matcher":"BASH","hooks":[{"type":"command","command":"x"}]}"#), "calls of Bash"),
+        (entry(r#"{"matcher":"Edit|Wrote","hooks":[{"type":"command","command":"x"}]}"#), "calls of Write"),
+        (entry(r#"{"matcher":"Bahs","hooks":[{"type":"command","command":"x"}]}"#), "calls of Bash"),
+        (entry(r#"{"matcher":"Web_Fetch","hooks":[{"type":"command","command":"x"}]}"#), "calls of WebFetch"),
         (format!(r#"{{"Hooks":{{"PreToolUse":[{guard}]}}}}"#), "all calls"),
         (format!(r#"{{"PreToolUse":[{guard}]}}"#), "all calls"),
         (format!(r#"{{"hooks":{{"PreToolUse":[{guard}],"PreToolUse":[]}}}}"#), "all calls"),
@@ -61,6 +68,8 @@ fn what_was_no_hook_before_calls_stops_none() {
         r#"{"hooks":null}"#,
         r#"{"hooks":{}}"#,
         r#"{"hooks":{"PreToolUse":[]}}"#,
+        r#"{"hooks":{"PreToolUse":[{"matcher":"Bash|MultiEdit|apply_patch|mcp__x__bas|TodoWrite|LS|bash","hooks":[]}]}}"#,
+        r#"{"hooks":{"PostToolUse":[{"matcher":"BASH","hooks":[]}]}}"#,
         r#"{"hooks":{"PreToolUse":[{"matcher":"Bash|mcp__(a|b)__.*","hooks":[]}]}}"#,
         r#"{"hooks":{"Notification":[{"hooks":[{"type":"command","command":"x"}]}]}}"#,
         r#"{"hooks":{"Stop":[{"hooks":[{"type":"prompt"}]}]}}"#,
@@ -153,6 +162,10 @@ async fn a_file_that_cannot_be_opened_or_compared_stops_calls_too() {
     fs::File::create(&script).unwrap().set_len(1 << 25).unwrap();
     fs::write(&own, settings(script.to_str().unwrap())).unwrap();
     assert_eq!(stopped().await, ["calls of Bash"]);
+    fs::remove_file(&own).unwrap();
+    std::os::unix::fs::symlink("/nowhere/hooks.json", &own).unwrap();
+    assert_eq!(stopped().await, ["all calls"]);
+    fs::remove_file(&own).unwrap();
     fs::write(&own, settings("x")).unwrap();
     home.put(".codex/config.toml", "[[hooks.PreToolUse]\n").put("work/.claude/settings.json", "{\"hooks\": {,}}");
     assert_eq!(stopped().await, ["all calls", "all calls"]);

@@ -5,6 +5,7 @@
 //! as nothing of such a project acts.
 
 use std::io;
+use std::path::Path;
 
 use crate::program::cli::hooks::{HookDecision, HookRecord, HookSearch, files, places_of, read_file, shown};
 use crate::program::cli::project::FrontEnd;
@@ -41,15 +42,16 @@ pub fn broken_of_user(search: &HookSearch<'_>) -> Vec<BrokenGuard> {
         let shown = shown(&path, search.places.home.as_deref());
         match read_own_text(&path, limits::HOOK_FILE_BYTES) {
             Ok(text) => with_uncompared(read_file(&shown, &path, &text), &shown, &at).broken,
-            Err(error) if is_absent(&error) => Vec::new(),
+            Err(error) if is_absent(&path, &error) => Vec::new(),
             Err(error) => HookFile::unreadable(&shown, "", &error.to_string()).broken,
         }
     });
     found.collect()
 }
 
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+/// Tells whether there is no file. A link that leads nowhere is one that cannot be read.
+pub(super) fn is_absent(path: &Path, error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) && path.symlink_metadata().is_err()
 }
 
 /// Returns the broken guards by which calls are stopped, asking on the screen about those that nobody has decided about.

@@ -98,7 +98,7 @@ pub fn of_user(search: &HookSearch<'_>, notes: &mut Vec<String>, others: &mut Ve
         let shown = shown(&path, places.home.as_deref());
         let text = match read_own_text(&path, limits::HOOK_FILE_BYTES) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) if broken::is_absent(&path, &error) => continue,
             Err(error) => {
                 notes.push(format!("{shown}: no hook of it is run: {error}"));
                 continue;

@@ -12,6 +12,7 @@ use super::{ContextFile, ContextFiles, ContextPlaces, shown};
 use steersman_base::front_matter::{Document, Wanted, find};
 use steersman_base::limits;
 use steersman_base::regular_file::{Head, head, read_head};
+use steersman_base::text::utf16_text;
 use steersman_tools::workspace::Workspace;
 
 /// The files of codex and others; of a directory the first that is there counts.
@@ -48,11 +49,15 @@ impl Origin {
         &self.root
     }
 
-    /// Returns the real path of a named file; `None` when it is not there, or a link leads out of the project.
-    fn real(&self, path: &Path) -> Option<PathBuf> {
+    /// Returns the real path of a named file, or why it is not read; `None` when it is not there.
+    fn real(&self, path: &Path) -> Option<Result<PathBuf, &'static str>> {
+        path.symlink_metadata().ok()?;
         // A link within the project is followed, as CLAUDE.md often is one to AGENTS.md.
-        let real = path.canonicalize().ok()?;
-        (self.project.is_none() || real.starts_with(&self.root)).then_some(real)
+        Some(match path.canonicalize() {
+            Err(_) => Err("a link that leads nowhere"),
+            Ok(real) if self.project.is_none() || real.starts_with(&self.root) => Ok(real),
+            Ok(_) => Err("a link that leads out of the project"),
+        })
     }
 
     fn read(&self, real: &Path, most: u64) -> io::Result<Head> {
@@ -115,7 +120,7 @@ pub(super) fn named_in(directory: &Path, root: &Path) -> Vec<PathBuf> {
 pub(super) fn one_of(directory: &Path, names: &[&str]) -> Option<PathBuf> {
     let mut paths = names.iter().map(|name| directory.join(name));
     let is_file = |path: &PathBuf| path.metadata().is_ok_and(|metadata| metadata.is_file());
-    paths.clone().find(is_file).or_else(|| paths.find(|path| path.exists()))
+    paths.clone().find(is_file).or_else(|| paths.find(|path| path.symlink_metadata().is_ok()))
 }
 
 /// Returns the files of a directory of rules; `within` is the root of the project that they belong to.
@@ -146,14 +151,16 @@ impl Found {
 
     /// Takes a file with what it imports; a rule only if it holds for all files.
     pub(super) fn take(&mut self, path: &Path, origin: &Origin) {
-        if let Some(real) = origin.real(path) {
-            self.take_real(&real, path, origin, 0, &|paths| paths.is_empty());
+        match origin.real(path) {
+            None => {}
+            Some(Ok(real)) => self.take_real(&real, path, origin, 0, &|paths| paths.is_empty()),
+            Some(Err(why)) => self.refuse(path, path, origin, why),
         }
     }
 
     /// Takes a rule if it holds for some files and `holds` says so of these patterns.
     pub(super) fn take_rule(&mut self, path: &Path, origin: &Origin, holds: &dyn Fn(&[String]) -> bool) {
-        if let Some(real) = origin.real(path) {
+        if let Some(Ok(real)) = origin.real(path) {
             self.take_real(&real, path, origin, 0, &|paths| !paths.is_empty() && holds(paths));
         }
     }
@@ -218,14 +225,10 @@ impl Found {
 
 /// Returns the text of a file in UTF-8, or in UTF-16 with a mark at its start, without the mark; `None` for what is no text.
 fn decoded(bytes: &[u8]) -> Option<Cow<'_, str>> {
-    let utf16 = |pair: fn([u8; 2]) -> u16, rest: &[u8]| {
-        let units = rest.chunks_exact(2).map(|unit| pair(unit.try_into().unwrap_or_default()));
-        let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-        (!text.contains('\0')).then_some(Cow::Owned(text))
-    };
+    if let Some(text) = utf16_text(bytes) {
+        return (!text.contains('\0')).then_some(Cow::Owned(text));
+    }
     match bytes {
-        [0xff, 0xfe, rest @ ..] => utf16(u16::from_le_bytes, rest),
-        [0xfe, 0xff, rest @ ..] => utf16(u16::from_be_bytes, rest),
         [0xef, 0xbb, 0xbf, rest @ ..] | rest => (!rest.contains(&0)).then(|| String::from_utf8_lossy(rest)),
     }
 }
