@@ -1,15 +1,19 @@
 //! What a command printed, line by line as a terminal would show it at its end: the text that a model gets.
 //!
 //! A progress bar is its last state and a colour is nothing. Bounded whatever comes: of a line so much is kept as can still be
-//! written over, and what moves between lines is dropped, as nobody sees those lines again. The screen interprets output
+//! written over, and lines are kept only once an output has gone back to earlier ones, as several progress bars do: from there on,
+//! and only so many. The screen interprets output
 //! by itself and keeps the colours (`text/command_output.rs`).
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use crate::tool::capture::whole_characters;
 
 /// Characters of a line that can still be written over; those before them are final.
 const LINE_CHARS: usize = 16 * 1024;
+/// Lines that can still be written over, once an output goes back to earlier ones.
+const ROWS: usize = 100;
 /// Longest sequence that is waited for, bytes; what is longer is text.
 const SEQUENCE_BYTES: usize = 4 * 1024;
 const ESCAPE: u8 = 0x1b;
@@ -18,6 +22,8 @@ const BELL: u8 = 0x07;
 
 /// A character as it came, padded with zeros; a byte that is none stands alone.
 type Place = [u8; 4];
+
+type Row = Vec<Place>;
 
 const BLANK: Place = [b' ', 0, 0, 0];
 
@@ -28,6 +34,8 @@ pub struct TerminalText {
     plain: Vec<u8>,
     /// The line otherwise, and where its next character goes.
     places: Option<(Vec<Place>, usize)>,
+    /// The lines above and, the nearest last, below the one that is written, once the output has gone back to earlier ones.
+    rows: Option<(VecDeque<Row>, Vec<Row>)>,
     /// What goes on in the next piece: a part of a character or of a sequence.
     held: Vec<u8>,
 }
@@ -42,6 +50,12 @@ enum Effect {
     Move(isize),
     /// Goes to this column, from 0.
     Column(usize),
+    /// Goes down or, below zero, up, in the same column.
+    Row(isize),
+    /// The same, to the start of the line.
+    RowStart(isize),
+    /// Erases what is behind the place, and the lines below.
+    EraseBelow,
 }
 
 impl TerminalText {
@@ -90,6 +104,9 @@ impl TerminalText {
                 }
                 [ESCAPE, ..] => {
                     if let Some((length, effect)) = sequence(after) {
+                        if matches!(effect, Effect::Row(..0) | Effect::RowStart(..0)) && self.rows.is_none() {
+                            self.begin_rows(&mut shown);
+                        }
                         self.apply(effect);
                         length
                     } else {
@@ -107,8 +124,17 @@ impl TerminalText {
     /// Returns what there is of the line that is not final.
     pub(super) fn unfinished(&self) -> Vec<u8> {
         let mut shown = self.plain.clone();
+        let (above, below) = self.rows.as_ref().map_or((None, None), |(above, below)| (Some(above), Some(below)));
+        for line in above.into_iter().flatten() {
+            show(line, &mut shown);
+            shown.push(b'\n');
+        }
         if let Some((places, _)) = &self.places {
             show(places, &mut shown);
+        }
+        for line in below.into_iter().flatten().rev() {
+            shown.push(b'\n');
+            show(line, &mut shown);
         }
         shown
     }
@@ -121,8 +147,20 @@ impl TerminalText {
         if !matches!(held.first(), Some(&(ESCAPE | b'\r'))) {
             self.write(&held, &mut shown);
         }
-        self.settle(&mut shown);
+        shown.extend(self.unfinished());
+        *self = Self::default();
         shown
+    }
+
+    /// Keeps the lines from here on; what was printed before is final.
+    fn begin_rows(&mut self, shown: &mut Vec<u8>) {
+        let is_begun = !self.unfinished().is_empty();
+        self.settle(shown);
+        if is_begun {
+            shown.push(b'\n');
+        }
+        self.rows = Some((VecDeque::new(), Vec::new()));
+        self.places = Some((Vec::new(), 0));
     }
 
     /// Returns where something comes that is not simply written; the lines of a plain text are written all at once.
@@ -130,11 +168,11 @@ impl TerminalText {
         let mut end = memchr::memchr3(b'\r', ESCAPE, BACKSPACE, rest).unwrap_or(rest.len());
         let of = |byte: u8, end: usize| memchr::memchr(byte, rest.get(..end).unwrap_or_default()).unwrap_or(end);
         end = of(BELL, end);
-        if self.places.is_some() { of(b'\n', end) } else { end }
+        if self.places.is_some() || self.rows.is_some() { of(b'\n', end) } else { end }
     }
 
     fn write(&mut self, text: &[u8], shown: &mut Vec<u8>) {
-        if self.places.is_none() {
+        if self.places.is_none() && self.rows.is_none() {
             let (lines, text) = text.split_at(memchr::memrchr(b'\n', text).map_or(0, |last| last + 1));
             if !lines.is_empty() {
                 shown.append(&mut self.plain);
@@ -174,18 +212,45 @@ impl TerminalText {
     }
 
     fn apply(&mut self, effect: Effect) {
-        if effect == Effect::Nothing {
-            return;
+        match effect {
+            Effect::Nothing => return,
+            Effect::Row(by) | Effect::RowStart(by) => return self.go_to_row(by, effect),
+            Effect::EraseBelow => {
+                if let Some((_, below)) = &mut self.rows {
+                    below.clear();
+                }
+            }
+            Effect::Erase(_) | Effect::Move(_) | Effect::Column(_) => {}
         }
         let (places, column) = self.places();
         match effect {
-            Effect::Nothing => {}
-            Effect::Erase(0) => places.truncate(*column),
+            Effect::Nothing | Effect::Row(_) | Effect::RowStart(_) => {}
+            Effect::EraseBelow | Effect::Erase(0) => places.truncate(*column),
             Effect::Erase(1) => places.iter_mut().take(*column + 1).for_each(|place| *place = BLANK),
             Effect::Erase(_) => places.clear(),
             Effect::Move(by) => *column = column.saturating_add_signed(by).min(LINE_CHARS),
             Effect::Column(to) => *column = to.min(LINE_CHARS),
         }
+    }
+
+    /// Goes to an earlier or a later line; nowhere before the output has gone back to one.
+    fn go_to_row(&mut self, by: isize, effect: Effect) {
+        let Some((above, below)) = &mut self.rows else { return };
+        let (mut line, mut column) = self.places.take().unwrap_or_default();
+        for _ in 0..by.unsigned_abs().min(ROWS) {
+            if by > 0 {
+                if above.len() + 1 >= ROWS {
+                    break;
+                }
+                above.push_back(std::mem::replace(&mut line, below.pop().unwrap_or_default()));
+            } else if let Some(earlier) = above.pop_back() {
+                below.push(std::mem::replace(&mut line, earlier));
+            }
+        }
+        if matches!(effect, Effect::RowStart(_)) {
+            column = 0;
+        }
+        self.places = Some((line, column));
     }
 
     /// Returns the places of the line, which has no others from here on.
@@ -207,12 +272,27 @@ impl TerminalText {
     }
 
     fn end_line(&mut self, shown: &mut Vec<u8>) {
-        self.settle(shown);
-        shown.push(b'\n');
+        let Some((above, below)) = &mut self.rows else {
+            self.settle(shown);
+            return shown.push(b'\n');
+        };
+        let (line, _) = self.places.take().unwrap_or_default();
+        above.push_back(line);
+        self.places = Some((below.pop().unwrap_or_default(), 0));
+        if above.len() >= ROWS
+            && let Some(first) = above.pop_front()
+        {
+            show(&first, shown);
+            shown.push(b'\n');
+        }
     }
 
-    /// Makes final what the line has.
+    /// Makes final what the line has, and what stands above it.
     fn settle(&mut self, shown: &mut Vec<u8>) {
+        for line in self.rows.iter_mut().flat_map(|(above, _)| above.drain(..)) {
+            show(&line, shown);
+            shown.push(b'\n');
+        }
         shown.append(&mut self.plain);
         if let Some((places, _)) = self.places.take() {
             show(&places, shown);
@@ -281,6 +361,11 @@ fn effect(parameters: &[u8], last: u8) -> Effect {
         b'K' => number.map_or(Effect::Nothing, Effect::Erase),
         b'C' => Effect::Move(count),
         b'D' => Effect::Move(-count),
+        b'A' => Effect::Row(-count),
+        b'B' => Effect::Row(count),
+        b'E' => Effect::RowStart(count),
+        b'F' => Effect::RowStart(-count),
+        b'J' if number.unwrap_or(0) == 0 => Effect::EraseBelow,
         b'G' | b'`' => Effect::Column(number.unwrap_or(1).saturating_sub(1)),
         _ => Effect::Nothing,
     }
@@ -322,9 +407,30 @@ mod tests {
     }
 
     #[test]
+    fn progress_over_several_lines_is_its_last_state_behind_its_first() {
+        let frames = |frame: fn(usize) -> String| (2..200).map(frame).collect::<Vec<_>>().concat();
+        for (output, seen) in [
+            (
+                format!("a: 1\nb: 1\n{}done\n", frames(|n| format!("\x1b[2A\ra: {n}\x1b[K\nb: {n}\x1b[K\n"))),
+                "a: 1\nb: 1\na: 199\nb: 199\ndone\n",
+            ),
+            (frames(|n| format!("\x1b[1A\x1b[2K  Compiling {n}\n")), "  Compiling 199\n"),
+            (frames(|n| format!("step {n}\n\x1b[F\x1b[J")), "step 2\n"),
+            (format!("{}end\n", frames(|n| format!("step {n}\n\x1b[F\x1b[K"))), "step 2\nend\n"),
+            ("one\n\x1b[Atwo\nthree\n\x1b[2Ax\x1b[Bz".to_owned(), "one\nxwo\ntzree\n"),
+            ("one\n\x1b[999Atwo\x1b[999Bx\n".to_owned(), "one\ntwo\n"),
+            ("bar\x1b[A\rup\n".to_owned(), "bar\nup\n"),
+        ] {
+            let shown = shown(&output);
+            assert!(shown.starts_with(seen), "{shown:?} for {seen:?}");
+        }
+        let lines = (0..300).map(|n| format!("{n}\n")).collect::<Vec<_>>().concat();
+        assert_eq!(shown(&format!("\x1b[A{lines}")), lines, "no line is lost");
+    }
+
+    #[test]
     fn the_pieces_make_no_difference() {
-        let output =
-            "a\x1b[31mb\r\x1b[Kdé\x1b[32m\x08e\u{0301}\r\n\x1b]0;t\x1b\\x\ry\x1b[2K\rgrün\r\n50%\r70%\rend\x1b[3";
+        let output = "a\x1b[31mb\r\x1b[Kdé\x1b[32m\x08e\u{0301}\r\n\x1b]0;t\x1b\\x\ry\x1b[2K\rgrün\r\n50%\r70%\rend\nx\x1b[A\ra\nb\n\x1b[2Ac\x1b[J\x1b[3";
         let whole = shown(output);
         for size in 1..8 {
             let mut text = TerminalText::default();
