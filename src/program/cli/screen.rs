@@ -4,6 +4,7 @@
 //! Nothing slow runs before the first frame: servers, clients and the agent are made on the worker.
 
 use std::io::{self, IsTerminal as _};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,8 @@ pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
             After::Exit(exit) => return exit,
             After::Resume { session, directory } => {
                 flags.session = SessionFlags { resume: Some(session), ..begun_anew(&flags) };
-                if !directory.is_empty() {
+                // Of one that is gone the start says so, and asks.
+                if Path::new(&directory).is_dir() {
                     flags.cwd = Some(directory.into());
                 }
             }
@@ -266,7 +268,10 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
     let home = start.places.home.clone();
     let screen = &start.config.screen;
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let relay = match (is_set("TMUX"), is_set("STY")) {
+    // On another machine, and for another user, the name of the terminal tells of tmux.
+    let begins = |name, with: &str| std::env::var(name).is_ok_and(|value| value.starts_with(with));
+    let is_tmux = is_set("TMUX") || begins("TERM", "tmux") || begins("TERM_PROGRAM", "tmux");
+    let relay = match (is_tmux, is_set("STY")) {
         (true, _) => Relay::Tmux,
         (false, true) => Relay::Screen,
         (false, false) => Relay::None,

@@ -106,6 +106,18 @@ fn coded(text: &str, mut modifiers: KeyModifiers) -> Option<(KeyCode, KeyModifie
         modifiers.remove(KeyModifiers::SHIFT);
         return Some((KeyCode::Char(c), modifiers));
     }
+    // Keys with these are of the window manager.
+    if modifiers.intersects(KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META) && code < 57_344 {
+        return None;
+    }
+    // Esc, Enter and Tab as every terminal has sent them.
+    let code = match char::from_u32(code).filter(|_| modifiers == KeyModifiers::CONTROL) {
+        Some(c @ ('[' | 'm' | 'i')) => {
+            modifiers = KeyModifiers::NONE;
+            u32::from(c) & 0x1F
+        }
+        Some(_) | None => code,
+    };
     let key = match code {
         0x1B => KeyCode::Esc,
         0x0D | 57_414 => KeyCode::Enter,

@@ -297,6 +297,7 @@ fn escape(bytes: &[u8]) -> Step {
         [_, b']', ..] => command(bytes),
         [_, b'P', ..] => control_string(bytes),
         [_, b'_', ..] => pictures(bytes),
+        [_, key @ (b'^' | b'X'), _, ..] => string_or(bytes, char::from(*key)),
         [_, b'O', key, ..] => match sequence::application(*key) {
             Some(key) => Step::Done(3, Some(Decoded::Key(key))),
             // Alt+O, and then something else.
@@ -393,7 +394,7 @@ fn command(bytes: &[u8]) -> Step {
     } else if digits > 0 && digits <= COMMAND_DIGITS && bytes.len() == 2 + digits {
         Step::More
     } else {
-        Step::Done(2, Some(alt(KeyCode::Char(']').into())))
+        string_or(bytes, ']')
     }
 }
 
@@ -402,7 +403,26 @@ fn control_string(bytes: &[u8]) -> Step {
     match bytes {
         _ if is_string(bytes) => string(bytes),
         [_, _] | [_, _, b'>' | b'!' | b'0' | b'1'] => Step::More,
-        _ => Step::Done(2, Some(alt(KeyCode::Char('P').into()))),
+        _ => string_or(bytes, 'P'),
+    }
+}
+
+/// Reads a string that is there with its end, whatever it says: nobody types that at once. Else it is a key with Alt.
+fn string_or(bytes: &[u8], key: char) -> Step {
+    match whole_string(bytes) {
+        Some(used) => Step::Done(used, None),
+        None => Step::Done(2, Some(alt(KeyCode::Char(key).into()))),
+    }
+}
+
+/// Returns how many bytes the string has that stands first, with its end.
+fn whole_string(bytes: &[u8]) -> Option<usize> {
+    let [ESC, kind @ (b']' | b'P' | b'_' | b'^' | b'X'), body @ ..] = bytes else { return None };
+    let end = body.iter().take(STRING_BYTES).position(|byte| *byte < 0x20 || *byte == 0x7F)?;
+    match body.get(end..)? {
+        [ESC, b'\\', ..] => Some(end + 4),
+        [0x07, ..] if *kind == b']' => Some(end + 3),
+        _ => None,
     }
 }
 
@@ -441,7 +461,7 @@ fn background(bytes: &[u8]) -> Step {
 fn pictures(bytes: &[u8]) -> Step {
     let known = bytes.len().min(KITTY_ANSWER.len());
     if bytes.get(..known) != KITTY_ANSWER.get(..known) {
-        return Step::Done(2, Some(alt(KeyCode::Char('_').into())));
+        return string_or(bytes, '_');
     }
     let body = bytes.get(known..).unwrap_or_default();
     let end = body.iter().position(|byte| !(0x20..=0x7E).contains(byte)).unwrap_or(body.len());

@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyModifiers};
 
 use super::{ESC, SEQUENCE_BYTES};
 use crate::input::sequence;
-use crate::keymap::Chord;
+use crate::keymap::{self, Chord};
 
 /// Returns the text of a paste. Of a control sequence that is no character only the escape character stays, so that what
 /// takes the text can say that something was left out.
@@ -26,11 +26,18 @@ pub fn text(bytes: &[u8]) -> String {
 
 /// Reads the control sequence that stands first: its character, and how many bytes it has.
 fn sequence_in(bytes: &[u8]) -> Option<(char, usize)> {
-    let body = bytes.strip_prefix(b"\x1b[")?;
+    let body = match bytes {
+        [_, b'[', body @ ..] => body,
+        // Enter and Tab of the keypad.
+        [_, b'O', b'M', ..] => return Some(('\n', 3)),
+        [_, b'O', b'I', ..] => return Some(('\t', 3)),
+        _ => return super::whole_string(bytes).map(|used| (char::from(ESC), used)),
+    };
     let end = body.iter().take(SEQUENCE_BYTES).position(|byte| !(0x20..=0x3F).contains(byte))?;
     let last = body.get(end).copied().filter(|last| (0x40..=0x7E).contains(last))?;
     let parameters = std::str::from_utf8(body.get(..end)?).ok()?;
-    let key = sequence::key(parameters, last).map(|key| Chord::of(&key));
+    let pressed = sequence::key(parameters, last).filter(keymap::pressed);
+    let key = pressed.map(|key| Chord::of(&key));
     let c = key.and_then(|key| match (key.code, key.modifiers) {
         (KeyCode::Enter, _) | (KeyCode::Char('j' | 'm'), KeyModifiers::CONTROL) => Some('\n'),
         (KeyCode::Tab, _) | (KeyCode::Char('i'), KeyModifiers::CONTROL) => Some('\t'),

@@ -90,6 +90,8 @@ const ANSWERS: &[&str] = &[
     "\x1bP!|00000000\x1b\\",
     "\x1bP1+r524742=38\x1b\\",
     "\x1b_Gi=31;OK\x1b\\",
+    "\x1b[?997;1n",
+    "\x1b[?13n",
     "\x1b[I",
     "\x1b[O",
 ];
@@ -156,6 +158,41 @@ fn keys_and_answers_that_come_apart_at_random_are_what_they_are_whole() {
         }
         prop_assert_eq!(decoded(TerminalLink::Local, &sent), expected);
     });
+}
+
+#[test]
+fn no_string_that_comes_whole_is_typed_whatever_it_says() {
+    for string in [
+        "\x1b]lsteersman\x1b\\",
+        "\x1b]Licon\x07",
+        "\x1b]1337;ReportCellSize=20.0;10.0\x1b\\",
+        "\x1bP2$u9/17/25\x1b\\",
+        "\x1bP1!~0000\x1b\\",
+        "\x1b_hello\x1b\\",
+        "\x1b^private\x1b\\",
+        "\x1bXstart\x1b\\",
+    ] {
+        let sent = format!("a{string}b");
+        assert_eq!(decoded(TerminalLink::Local, &[(0, sent.as_bytes())]), typed("ab"), "{string:?}");
+    }
+    // Without an end they are keys.
+    for (sent, key) in [("\x1b_x", '_'), ("\x1b]x", ']'), ("\x1bXx", 'X'), ("\x1b^x", '^')] {
+        let out = decoded(TerminalLink::Local, &[(0, sent.as_bytes())]);
+        assert_eq!(out, [vec![self::key(KeyCode::Char(key), KeyModifiers::ALT)], typed("x")].concat(), "{sent:?}");
+    }
+}
+
+#[test]
+fn keys_with_modifiers_are_what_they_are_in_every_form() {
+    let sent = |text: &str| decoded(TerminalLink::Local, &[(0, text.as_bytes())]);
+    for (code, is) in [(91, KeyCode::Esc), (109, KeyCode::Enter), (105, KeyCode::Tab)] {
+        assert_eq!(sent(&format!("\x1b[27;5;{code}~")), [plain(is)], "{code}");
+        assert_eq!(sent(&format!("\x1b[{code};5u")), [plain(is)], "{code}");
+    }
+    // Of the window manager: nothing is typed.
+    for text in ["\x1b[27;9;97~", "\x1b[97;9u", "\x1b[99;13u", "\x1b[97;17u"] {
+        assert_eq!(sent(text), [], "{text:?}");
+    }
 }
 
 #[test]
@@ -295,6 +332,10 @@ fn keys_within_a_paste_are_its_line_ends_and_tabs_and_nothing_else_of_a_sequence
         ("\x1b[31mred\x1b[0m \x1b[Aup\x1b[<0;1;1M", "\x1bred\x1b \x1bup\x1b"),
         ("a\x1b", "a\x1b"),
         ("a\x1b]x", "a\x1b]x"),
+        ("a\x1b[13;1:1u\x1b[13;1:3ub\x1b[97;1:3u", "a\nb\x1b"),
+        ("a\x1bOMb\x1bOIc", "a\nb\tc"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\.", "\x1blink\x1b."),
+        ("a\x1bPq#0\x1b\\b\x1b_x\x1b\\", "a\x1bb\x1b"),
     ] {
         let bytes = format!("\x1b[200~{sent}\x1b[201~");
         for size in [bytes.len(), 1] {
