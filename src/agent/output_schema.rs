@@ -58,7 +58,7 @@ impl OutputSchema {
     /// # Errors
     /// Why it does not, in one sentence; it may quote the answer (untrusted).
     pub fn check<'t>(&self, answer: &'t str) -> Result<StructuredAnswer<'t>, String> {
-        let text = without_fence(answer.trim());
+        let text = without_fence(answer.trim().trim_start_matches('\u{feff}'));
         let value: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
         let faults = (self.faults)(&value);
         if faults.is_empty() { Ok(StructuredAnswer { value, text }) } else { Err(faults.join("; ")) }

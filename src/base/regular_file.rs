@@ -133,6 +133,11 @@ pub fn read_whole(file: File, size: u64, limit: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`open`] and [`read_whole`].
 pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    // What a shell makes of `<(…)`: only who starts the program names it.
+    if path.starts_with("/dev/fd") { read_named(path, limit) } else { read_linked(path, limit) }
+}
+
+fn read_linked(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let (file, metadata) = open(path, Links::Followed)?;
     read_whole(file, metadata.len(), limit)
 }
@@ -160,7 +165,7 @@ pub fn read_named(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
             return read_whole(File::open(path)?, 0, limit);
         }
     }
-    read_own(path, limit)
+    read_linked(path, limit)
 }
 
 /// Makes a text of the bytes of a file.

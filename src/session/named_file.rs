@@ -5,7 +5,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use tempfile::Builder;
@@ -60,8 +60,15 @@ pub fn write_named(path: &Path, bytes: &[u8], existing: ExistingFile) -> io::Res
 pub fn check_named(path: &Path) -> Result<(), String> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match (fs::metadata(parent), fs::metadata(path)) {
+        // A link leads to what is not there yet, or cannot be.
+        (Ok(_), Err(error)) if path.is_symlink() && error.kind() != io::ErrorKind::NotFound => Err(error.to_string()),
+        (Ok(_), Err(_)) if path.is_symlink() => {
+            let target = fs::read_link(path).map_err(|error| error.to_string())?;
+            check_named(&parent.join(target))
+        }
+        (Ok(_), Ok(found)) if found.file_type().is_socket() => Err("it is a socket".to_owned()),
         (Err(error), _) => Err(format!("its directory cannot be used: {error}")),
-        (Ok(parent), _) if !parent.is_dir() => Err("what is named as its directory is none".to_owned()),
+        (Ok(parent), _) if !parent.is_dir() => Err("its directory is a file".to_owned()),
         (Ok(_), Ok(found)) if found.is_dir() => Err("it is a directory".to_owned()),
         (Ok(_), Ok(_) | Err(_)) => Ok(()),
     }

@@ -331,10 +331,14 @@ fn resume(start: &mut Start, file: &SessionFile, open: io::Result<OpenFile>) -> 
     if header.schema > SCHEMA {
         return Err(format!("session {name} was saved by a newer version, {}", visible_line(&header.program)));
     }
-    if header.directory != start.cwd.display().to_string() {
+    let worked_in = Path::new(&header.directory);
+    // One that was moved, with a link in its place, is the same.
+    if worked_in != start.cwd && worked_in.canonicalize().ok().as_ref() != Some(&start.cwd) {
         let directory = visible_line(&header.directory).into_owned();
-        if Path::new(&header.directory).is_dir() {
-            return Err(format!("session {name} worked in {directory}: go on with it there, or with --cwd"));
+        if worked_in.is_dir() {
+            return Err(format!(
+                "session {name} worked in {directory}: go on with it there, as with --cwd {directory}, or with all of it in a new session here: --fork {name}"
+            ));
         }
         let gone = format!("session {name} worked in {directory}, which is gone");
         if !goes_on_here(start, &gone) {

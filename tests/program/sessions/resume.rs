@@ -350,6 +350,29 @@ fn a_call_that_ran_when_the_program_ended_has_no_result_and_ends_with_its_turn()
 }
 
 #[test]
+fn a_session_goes_on_in_its_directory_that_was_moved_behind_a_link() {
+    let server = Server::start([Reply::text("One."), Reply::text("Two.")]);
+    let exec = |home: TempDir, args: &[&str]| {
+        let args = args.iter().copied();
+        Program::within(home).args(["exec", "--base-url", &server.url(), "--model", "m"]).args(args).output_with_home()
+    };
+    let home = TempDir::new().unwrap();
+    let [before, after, other] = ["before", "after", "other"].map(|name| home.path().join(name));
+    std::fs::create_dir(&before).unwrap();
+    std::fs::create_dir(&other).unwrap();
+    let (_, home) = exec(home, &["--cwd", before.to_str().unwrap(), "first"]);
+    std::fs::rename(&before, &after).unwrap();
+    std::os::unix::fs::symlink(&after, &before).unwrap();
+    let id = files_of(&home)[0].session.clone();
+    let (output, home) = exec(home, &["--resume", id.as_str(), "--cwd", other.to_str().unwrap(), "second"]);
+    let why = format!("go on with it there, as with --cwd {}, or with all of it in a new session", before.display());
+    assert!(exit_code(&output) == 2 && stderr(&output).contains(&why), "{}", stderr(&output));
+    let (output, _home) = exec(home, &["--resume", id.as_str(), "--cwd", before.to_str().unwrap(), "second"]);
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+    assert_eq!(server.chats()[1].texts("user"), ["first", "second"]);
+}
+
+#[test]
 fn agents_that_ran_are_interrupted_and_no_number_is_given_again() {
     let disk = Disk::default();
     let journal = journal(&disk);
