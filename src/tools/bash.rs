@@ -167,7 +167,7 @@ impl BashTool {
             let id = to_background(operation, command, notify, context, &jobs);
             let notice = match notify {
                 _ if !is_main => format!("; {ENDS_WITH_YOU}"),
-                Notify::AtEnd => "; you are told when it ends".to_owned(),
+                Notify::AtEnd => format!("; {ENDS_WITH_SESSION}"),
                 Notify::Never => String::new(),
             };
             let result = format!("[{id} runs in the background: job_output reads what it prints{notice}]\n");
@@ -236,7 +236,7 @@ async fn wait_for(
         drop(foreground);
         command.run.show_again();
         let id = to_background(operation, command, Notify::AtEnd, context, jobs);
-        let end = if context.asker.agent.is_main() { "you are told when it ends" } else { ENDS_WITH_YOU };
+        let end = if context.asker.agent.is_main() { ENDS_WITH_SESSION } else { ENDS_WITH_YOU };
         let result = format!(
             "[the user sent this command to the background, where it continues as {id}: job_output reads what it prints; \
              {end}]\n"
@@ -267,6 +267,8 @@ async fn wait_for(
     }
 }
 
+/// What the main agent is told of a command in the background: in `exec` the session is over with its answer.
+const ENDS_WITH_SESSION: &str = "you are told when it ends; it ends with the session";
 /// What a sub-agent is told of a command in the background: nobody looks after that once it has answered.
 const ENDS_WITH_YOU: &str = "it is ended when you answer, so wait for what you need of it with job_output first";
 

@@ -122,6 +122,10 @@ impl Tour {
             // One that has ended reads the text at once.
             Event::UserTurn { injection: Some(_), .. } if !is_main => TourStep::Address,
             Event::Resumed { .. } => TourStep::Pause,
+            // Where a turn needs no sub-agents, as in an empty directory, there is none to type to.
+            Event::TurnEnded { .. } if is_main && step == TourStep::Address && run.agents.nodes().len() == 1 => {
+                TourStep::Address
+            }
             Event::Answer { answer, .. } if answer != "withdrawn" => TourStep::Answer,
             _ => return,
         };

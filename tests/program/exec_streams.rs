@@ -297,7 +297,7 @@ fn an_input_that_has_ended_before_the_first_question_refuses_it() {
     let (output, home) =
         exec(&server).args(["--json", "--steer-stdin", "hello"]).file("work/kept", "").output_with_home();
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
-    assert!(stderr(&output).contains("1 act was refused because nobody was there to ask"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("1 call was refused because nobody was there to ask"), "{}", stderr(&output));
     assert!(home.path().join("work/kept").exists());
 }
 

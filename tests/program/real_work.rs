@@ -215,7 +215,7 @@ fn what_nobody_can_be_asked_about_is_refused_and_listed() {
     let (output, home) = exec(&server, "").output_with_home();
     assert_eq!(exit_code(&output), 0);
     let said = stderr(&output);
-    assert!(said.starts_with("steersman: 2 acts were refused because nobody was there to ask; --yes, "), "{said}");
+    assert!(said.starts_with("steersman: 2 calls were refused because nobody was there to ask; --yes, "), "{said}");
     assert!(said.contains("\n    edit {") && said.contains("\n    bash {\"command\":\"./check\"}\n"), "{said}");
     let texts = server.chats()[1].texts("tool");
     assert!(texts[1].starts_with("Error: ") && texts[1].contains("nobody is there to give it"), "{texts:?}");

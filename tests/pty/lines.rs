@@ -103,7 +103,7 @@ fn a_question_is_answered_by_its_command_and_by_nothing_else() {
     assert!(written(&terminal).contains("question 1: main asks: Run this command?"));
     // A lone answer is none before its question was there for a moment, and never a message.
     say(&mut terminal, "yes");
-    terminal.wait_for("the question was not answered: it came up while you typed");
+    terminal.wait_for("the question was not answered, as you may still have typed: answer again");
     assert!(!terminal.home().join("work/made").exists());
     // It is still in the line, as nothing typed is lost.
     terminal.send("\u{15}");

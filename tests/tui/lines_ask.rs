@@ -95,7 +95,7 @@ fn an_answer_counts_for_a_question_that_was_written_before_the_line_was_begun() 
     // The line came at the same moment.
     stage.line_at_once("/yes");
     assert!(call.poll().is_none());
-    assert!(stage.written().contains("was not answered: it came up while you typed"));
+    assert!(stage.written().contains("was not answered, as you may still have typed: answer again"));
     // Begun before, ended long after.
     stage.later(1_000).keys("/no ");
     let mut other = Call::asks(&mut stage, "cargo doc");

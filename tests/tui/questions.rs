@@ -78,7 +78,7 @@ fn keys_that_come_before_the_question_was_quiet_for_a_moment_answer_nothing() {
     stage.keys("<a-y>");
     assert!(stage.screen().contains("the question was not answered: it was not on the screen"));
     stage.wait(QUIET - 1).keys("<a-y>");
-    assert!(stage.screen().contains("the question was not answered: it came up while you typed"));
+    assert!(stage.screen().contains("the question was not answered, as you may still have typed: answer again"));
     // That key counts as typing: the quiet begins again.
     stage.wait(QUIET - 1).keys("x").wait(QUIET - 1).keys("<a-y>").wait(QUIET - 1).keys("<a-s>");
     assert_eq!(answers(&stage), 0);

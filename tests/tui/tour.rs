@@ -66,6 +66,20 @@ fn a_sub_agent_that_has_ended_is_one_that_can_be_written_to() {
 }
 
 #[test]
+fn it_goes_on_where_a_turn_needs_no_sub_agents() {
+    let mut stage = Stage::new(120, 36);
+    stage.keys("/tour<enter>look around<enter>");
+    let taken = stage.take_turn();
+    stage.turn("").deliver(&taken, false).keys("skip the tests<enter>");
+    let entries = stage.handle.interloper().peek();
+    stage.event("", Event::Pending { entries }).event("", Event::Paused { call: None });
+    stage.event("", Event::Resumed { decision: Decided::Run });
+    says(&mut stage, "Tour, 4 of 5: Wait until sub-agents run");
+    stage.turn_ended("", Outcome::Completed, None);
+    says(&mut stage, "Tour, 5 of 5: Ask for a command");
+}
+
+#[test]
 fn a_text_waits_above_only_while_one_does() {
     let mut stage = Stage::new(120, 36);
     stage.keys("/tour<enter>look around<enter>");
@@ -110,4 +124,5 @@ fn it_stands_above_the_message_at_each_size_and_not_on_a_low_screen() {
     let mut stage = Stage::new(80, 12);
     stage.keys("/tour<enter>");
     assert!(!stage.screen().contains("Tour, "), "{}", stage.screen());
+    says(&mut stage, "the tour needs a screen of 16 rows");
 }

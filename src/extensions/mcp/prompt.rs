@@ -46,7 +46,7 @@ pub(super) fn filled(prompt: &PromptEntry, words: &str) -> Result<Map<String, Va
         if !value.is_empty() {
             values.insert(argument.name.clone(), value.into());
         } else if argument.required {
-            return Err(format!("the prompt wants {}", visible_line(&argument.name)));
+            return Err(format!("the prompt needs {}", visible_line(&argument.name)));
         }
         rest = behind.trim_start();
     }
@@ -86,7 +86,7 @@ mod tests {
             assert_eq!(filled_in(words), Ok(expected), "{words}");
         }
         for words in ["", "  ", "\"\"", "'' plan"] {
-            assert_eq!(filled_in(words), Err("the prompt wants who".to_owned()), "{words}");
+            assert_eq!(filled_in(words), Err("the prompt needs who".to_owned()), "{words}");
         }
     }
 }

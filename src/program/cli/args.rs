@@ -54,7 +54,7 @@ pub enum Command {
     /// It needs a configured model; `--provider demo` is the embedded one.
     ///
     /// Exit code: 0 completed, 1 failed, 2 usage or configuration, 7 the answer does not match the schema, 130 cancelled,
-    /// 143 SIGTERM, 129 SIGHUP; with --strict also 3 acts were refused, 4 synthesized or cut, 5 budget, time or rounds, 6 authentication.
+    /// 143 SIGTERM, 129 SIGHUP; with --strict also 3 calls were refused, 4 synthesized or cut, 5 budget, time or rounds, 6 authentication.
     Exec(Box<ExecArgs>),
     /// Go on with a session on the screen, by its ID or a beginning that no other shares; without one you choose it from a
     /// list. The same as --resume.

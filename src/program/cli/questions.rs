@@ -184,14 +184,14 @@ impl RefusedCalls {
             return;
         }
         let count = self.refused.len();
-        let acts = if count == 1 { "1 act was".to_owned() } else { format!("{count} acts were") };
+        let calls = if count == 1 { "1 call was".to_owned() } else { format!("{count} calls were") };
         let shown = self.refused.iter().take(limits::REFUSED_SHOWN);
         let mut text = shown.fold(String::new(), |text, call| format!("{text}\n{call}"));
         if count > limits::REFUSED_SHOWN {
             text.push_str("\n…");
         }
         err.say(&format!(
-            "{acts} refused because nobody was there to ask; --yes, --mode or rules in the configuration allow them:{text}"
+            "{calls} refused because nobody was there to ask; --yes, --mode or rules in the configuration allow them:{text}"
         ));
     }
 }

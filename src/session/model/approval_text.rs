@@ -49,7 +49,7 @@ pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
         ApprovalSubject::Form { server, message, fields } => {
             parts.push(DetailPart::Fact("server", server.clone()));
             parts.push(DetailPart::Exact(message.clone()));
-            parts.push(DetailPart::Note("it wants to know:".to_owned()));
+            parts.push(DetailPart::Note("it asks for:".to_owned()));
             parts.push(DetailPart::Exact(form_words(fields)));
             parts.push(DetailPart::Note("Give no password, key or other secret here.".to_owned()));
         }

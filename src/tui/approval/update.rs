@@ -99,7 +99,7 @@ pub fn not_answered(questions: &Questions, unarmed: Unarmed) -> Outcome {
         Unarmed::Nothing => "nothing was answered: no question is open",
         Unarmed::Gone => "nothing was answered: the question is gone",
         Unarmed::Hidden => "the question was not answered: it was not on the screen",
-        Unarmed::Typing => "the question was not answered: it came up while you typed",
+        Unarmed::Typing => "the question was not answered, as you may still have typed: answer again",
     };
     say_while(about(questions, Cause::Question), why)
 }

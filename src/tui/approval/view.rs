@@ -276,9 +276,11 @@ fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: 
             QuestionText::No => {
                 ["Enter sends your words as a no · Esc goes back", "Enter: no, with words · Esc: back", "Enter · Esc"]
             }
-            QuestionText::Form => {
-                ["Enter sends it to the server · Esc goes back", "Enter: sends it · Esc: back", "Enter · Esc"]
-            }
+            QuestionText::Form => [
+                "Enter: the next field, behind the last sends it · Esc goes back",
+                "Enter: next, then sends · Esc: back",
+                "Enter · Esc",
+            ],
         };
         let fitting = words.into_iter().map(spell).find(|words| columns(words) <= width);
         return vec![Line::new(&fitting.unwrap_or_default(), theme.accent)];

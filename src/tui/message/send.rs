@@ -33,9 +33,7 @@ pub fn enter(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffec
         message.newline();
         return Vec::new();
     }
-    let is_form =
-        matches!(message.first_purpose(), Some(Purpose::AboutQuestion(about)) if about.what == QuestionText::Form);
-    if is_form && message.to_next_line() {
+    if is_form(message) && message.to_next_line() {
         return Vec::new();
     }
     if let Some(effects) = end_first(message, None) {
@@ -49,6 +47,11 @@ pub fn enter(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffec
 
 /// Carries out Tab: what is sent waits for the end of the turn.
 pub fn follow_up(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffect> {
+    if is_form(message) {
+        // Behind the last field only Enter sends.
+        message.to_next_line();
+        return Vec::new();
+    }
     if let Some(effects) = end_first(message, Some(Delivery::FollowUp)) {
         return effects;
     }
@@ -68,6 +71,11 @@ pub fn deliver_now(message: &mut Message, known: &MessageContext<'_>) -> Outcome
         return Outcome::Consumed(effects);
     }
     if message.is_empty() { Outcome::Ignored } else { Outcome::Consumed(submit(message, Delivery::Now, known)) }
+}
+
+/// Tells whether the fields of a server's form are being filled in.
+fn is_form(message: &Message) -> bool {
+    matches!(message.first_purpose(), Some(Purpose::AboutQuestion(about)) if about.what == QuestionText::Form)
 }
 
 /// Ends what is written first; `None` when that is the draft. The delivery is that of a pending text, where it changes.

@@ -22,6 +22,7 @@ use crate::update::{
     approval as approvals, budget, carry_out, export, hooks, line, plan, rules, servers, sessions, transcript,
     with_agents, with_pause,
 };
+use crate::view::tour::TOUR_ROWS;
 use crate::{pause, pending};
 use steersman_base::id::AgentId;
 use steersman_base::protocol::{ContextOperation, LocalServer, PromptTemplate, Request, TemplateKind, UndoScope};
@@ -120,7 +121,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Branch => sessions::branch(overlays, transcripts.reader(&AgentId::main())),
         Verb::Retry => wanted.push(sessions::retry(ui)),
         Verb::Done => wanted.push(sessions::close_task(ui)),
-        Verb::Tour => ui.tour.toggle(),
+        Verb::Tour => wanted.extend(toggle_tour(ui)),
         Verb::Mouse => return mouse(app, argument),
         Verb::Vim => wanted.push(vim(message)),
         Verb::Detach if ui.client.is_some() => return vec![Effect::Detach],
@@ -132,6 +133,13 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Now | Verb::Send(_) | Verb::When(_) | Verb::Init => {}
     }
     carry_out(app, wanted)
+}
+
+/// Begins the tour or ends it; says so where the screen has no room for it.
+fn toggle_tour(ui: &mut UiContext) -> Option<PaneEffect> {
+    ui.tour.toggle();
+    let is_hidden = ui.tour.step().is_some() && ui.size.height < TOUR_ROWS;
+    is_hidden.then(|| PaneEffect::SayWhile(None, format!("the tour needs a screen of {TOUR_ROWS} rows")))
 }
 
 /// Gives the message the keys of vim, or the usual ones again.

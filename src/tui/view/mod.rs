@@ -17,7 +17,7 @@ pub mod layout;
 pub(crate) mod receipt;
 mod rules;
 mod tabs;
-mod tour;
+pub(crate) mod tour;
 
 pub use farewell::farewell;
 

@@ -12,13 +12,13 @@ use crate::widgets::wrap::{Break, Line, wrapped};
 use steersman_base::id::AgentId;
 
 /// Fewest rows of a screen that has some for the tour.
-const LEAST: u16 = 16;
+pub const TOUR_ROWS: u16 = 16;
 const END: &str = "/tour ends it";
 
 /// Returns the rows that the tour takes.
 pub fn rows(ui: &UiContext, shown: &AgentId, pane: Pane) -> u16 {
     let rows = lay_out(ui, shown, pane, usize::from(ui.size.width)).len();
-    if ui.size.height < LEAST { 0 } else { u16::try_from(rows).unwrap_or(u16::MAX) }
+    if ui.size.height < TOUR_ROWS { 0 } else { u16::try_from(rows).unwrap_or(u16::MAX) }
 }
 
 pub fn draw(ui: &UiContext, shown: &AgentId, pane: Pane, area: Rect, buffer: &mut Buffer) {

@@ -115,7 +115,10 @@ fn is_name(source: &str, range: &Range<usize>, marks: usize) -> bool {
     if source.get(range.clone()).is_some_and(|all| all.starts_with('*')) {
         // `*focus on app/*` is emphasised, `src*dir/*` is not.
         let is_in_word = before.is_some_and(char::is_alphanumeric);
-        return inner.starts_with(['/', '\\', '.']) || is_in_word && inner.ends_with(is_path);
+        // A product, `2*3*4`.
+        let is_factor = inner.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '(' | ')' | '+' | '-'));
+        let is_product = is_in_word && is_factor && next.is_some_and(char::is_alphanumeric);
+        return is_product || inner.starts_with(['/', '\\', '.']) || is_in_word && inner.ends_with(is_path);
     }
     let is_identifier = inner.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     let is_file = next == Some('.') && second.is_some_and(char::is_alphanumeric);

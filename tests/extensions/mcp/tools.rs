@@ -365,7 +365,7 @@ async fn the_prompt_of_a_server_comes_filled_in() {
     };
     let text = ask("src/main.rs with great care").await.unwrap();
     assert_eq!(text, Ok(r#"Review {"file": "src/main.rs", "how": "with great care"}"#.to_owned()));
-    assert_eq!(ask(" ").await.unwrap(), Err("the prompt wants file".to_owned()));
+    assert_eq!(ask(" ").await.unwrap(), Err("the prompt needs file".to_owned()));
     let servers = Arc::clone(&servers);
     let none = tokio::task::spawn_blocking(move || servers.prompt("one", "none", "")).await.unwrap();
     assert_eq!(none, Err("the server one has no prompt none".to_owned()));

@@ -112,7 +112,10 @@ async fn a_command_goes_on_in_the_background_and_each_part_of_its_output_is_read
     let site = Site::new();
     let began = Instant::now();
     let said = site.start("echo one; read line; echo \"got $line\"; read line; exit 3").await;
-    assert_eq!(said, "[j1 runs in the background: job_output reads what it prints; you are told when it ends]\n");
+    assert_eq!(
+        said,
+        "[j1 runs in the background: job_output reads what it prints; you are told when it ends; it ends with the session]\n"
+    );
     assert!(began.elapsed() < PATIENCE);
     let said = site.wait_for("one").await;
     assert!(said.starts_with("[j1 has run for ") && said.ends_with("]\none\n"), "{said}");

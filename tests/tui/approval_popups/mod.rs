@@ -370,7 +370,7 @@ fn what_is_said_about_a_question_goes_with_it() {
     let script = "true\n".repeat(60);
     let mut call = Call::asks(&mut stage, "", command(&script));
     stage.screen();
-    let typed_early = "the question was not answered: it came up while you typed";
+    let typed_early = "the question was not answered, as you may still have typed: answer again";
     stage.keys("<a-y>");
     assert!(stage.screen().contains(typed_early));
     arm(&mut stage);

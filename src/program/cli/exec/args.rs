@@ -60,7 +60,7 @@ pub struct ExecArgs {
     /// Print the JSON Schema of the output, the input and the result, and do nothing else.
     #[arg(long, help_heading = "Output")]
     pub schema: bool,
-    /// Tell by the exit code what stands against a completed run: 3 acts were refused, 4 the answer was synthesized or
+    /// Tell by the exit code what stands against a completed run: 3 calls were refused, 4 the answer was synthesized or
     /// cut, 5 budget, time or rounds were used up, 6 the server does not accept the key.
     #[arg(long, help_heading = "Ends")]
     pub strict: bool,

@@ -1,5 +1,6 @@
 //! Letting a session that starts listen to other terminals.
 
+use std::io;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -64,6 +65,10 @@ impl Listening {
                         }
                     }
                     return Ok(server);
+                }
+                // The system says `SUN_LEN`, which names no way out.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                    "the path of its socket is too long for the system".clone_into(&mut why);
                 }
                 Err(error) => why = error.to_string(),
             }

@@ -332,7 +332,7 @@ fn keys_within_a_paste_are_its_line_ends_and_tabs_and_nothing_else_of_a_sequence
         ("\x1b[31mred\x1b[0m \x1b[Aup\x1b[<0;1;1M", "\x1bred\x1b \x1bup\x1b"),
         ("a\x1b", "a\x1b"),
         ("a\x1b]x", "a\x1b]x"),
-        ("a\x1b[13;1:1u\x1b[13;1:3ub\x1b[97;1:3u", "a\nb\x1b"),
+        ("a\x1b[13;1:1u\x1b[13;1:3ub\x1b[97;1:3u", "a\n\x1bb\x1b"),
         ("a\x1bOMb\x1bOIc", "a\nb\tc"),
         ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\.", "\x1blink\x1b."),
         ("a\x1bPq#0\x1b\\b\x1b_x\x1b\\", "a\x1bb\x1b"),

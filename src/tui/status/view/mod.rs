@@ -19,6 +19,7 @@ use crate::widgets::fit::{clock, columns, one_line, put, put_right, row};
 use badge::{BadgeWidth, badge};
 use steersman_base::clock::seconds_between;
 use steersman_base::event::Outcome;
+use steersman_base::protocol::{ApprovalRequest, ApprovalSubject};
 use steersman_base::summary::{count as counted, tokens as count};
 use steersman_session::model::agents::{Activity, AgentNode, Warning};
 use steersman_session::model::money_left;
@@ -156,6 +157,13 @@ fn turn_state(view: StatusView<'_>) -> (String, Style) {
         HostState::Starting if view.is_opening => return ("○ opening the session".to_owned(), theme.dim),
         HostState::Starting if !main.running() => return ("○ starting".to_owned(), theme.dim),
         HostState::Starting | HostState::Ready => {}
+    }
+    let form = |open: &ApprovalRequest| {
+        let ApprovalSubject::Form { server, .. } = &open.subject else { return None };
+        Some(format!("? the server {} asks you", one_line(server)))
+    };
+    if let Some(words) = view.ui.run.permissions.open.iter().find_map(form) {
+        return (words, theme.notice);
     }
     let mut alone = view.ui.run.run_alone();
     match (alone.next(), alone.count()) {
