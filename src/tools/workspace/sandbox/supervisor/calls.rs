@@ -117,16 +117,15 @@ impl Supervisor {
         if flags.contains(RenameFlags::WHITEOUT) {
             return Err(Errno::INVAL);
         }
-        if self.decide(NameChange::Move(&from.path, &to.path, moved(&object)?)) == Decision::OnlyChecked
-            && !flags.contains(RenameFlags::EXCHANGE)
-        {
+        let change = NameChange::Move(&from.path, &to.path, moved(&object)?);
+        if self.decide(change) == Decision::OnlyChecked && !flags.contains(RenameFlags::EXCHANGE) {
             if from.path == to.path {
                 return Ok(());
             }
             self.put_index(&object, &to)?;
             return unlinkat(&from.parent, &from.name, AtFlags::empty());
         }
-        self.may(NameChange::Move(&from.path, &to.path, moved(&object)?))?;
+        self.may(change)?;
         if flags.contains(RenameFlags::EXCHANGE) {
             let replaced = replaced.ok_or(Errno::NOENT)?;
             self.may(NameChange::Move(&to.path, &from.path, moved(&replaced)?))?;

@@ -2,7 +2,7 @@
 //! at, and a file with other names, which may lie where the job cannot write (package managers share files so). Those keep it.
 
 use std::fs::{File, FileTimes, Metadata};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _};
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
@@ -52,16 +52,12 @@ impl Supervisor {
 
     /// Puts an index of git in its place.
     pub(super) fn put_index(&self, object: &OwnedFd, place: &Place) -> Result<(), Errno> {
-        let harmless = |copy: &File| {
-            let bytes = rewound(copy);
-            bytes.is_ok_and(|bytes| is_harmless_index(&bytes, hash_bytes(&place.parent)))
-        };
-        self.put_copy(object, place, u64::MAX, harmless)
+        let is_harmless = |bytes: Vec<u8>| is_harmless_index(&bytes, hash_bytes(&place.parent));
+        self.put_copy(object, place, u64::MAX, |copy| rewound(copy).is_ok_and(is_harmless))
     }
 }
 
 fn rewound(mut copy: &File) -> io::Result<Vec<u8>> {
-    use std::io::Seek as _;
     copy.rewind()?;
     let mut bytes = Vec::new();
     copy.read_to_end(&mut bytes)?;
