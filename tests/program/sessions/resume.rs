@@ -580,7 +580,7 @@ fn what_cannot_be_gone_on_with_is_refused_in_a_sentence() {
     let id = files_of(&home)[0].session.clone();
     let elsewhere = home.path().join("elsewhere").display().to_string();
     let home =
-        refused(home, &["--cwd", &elsewhere, "--resume", id.as_str(), "x"], "go on with it there, or with --cwd");
+        refused(home, &["--cwd", &elsewhere, "--resume", id.as_str(), "x"], "go on with it there, as with --cwd");
     let state = home.path().join(".local/state/steersman");
     let file = steersman_session::journal::SessionFiles::within(&state).list().unwrap().remove(0);
     let open = file.open().unwrap();
