@@ -174,7 +174,7 @@ CompactedEvent = TypedDict("CompactedEvent", {"type": Literal["compacted"], "bef
 ContextSizeEvent = TypedDict("ContextSizeEvent", {"type": Literal["context_size"], "tokens": int, "estimated": bool, "cut_bytes": int, "cut": List[Any]}, total=False)
 ChangesUndoneEvent = TypedDict("ChangesUndoneEvent", {"type": Literal["changes_undone"], "turn": Union[int, None], "files": List["UndoneFile"], "cut_bytes": int, "cut": List[Any]}, total=False)
 HookRanEvent = TypedDict("HookRanEvent", {"type": Literal["hook_ran"], "cut_bytes": int, "cut": List[Any], "hook": "HookEvent", "command": str, "call": Union["CallId", None], "outcome": "HookOutcome", "words": Union[str, None], "elapsed_ms": int}, total=False)
-JobStartedEvent = TypedDict("JobStartedEvent", {"type": Literal["job_started"], "cut_bytes": int, "cut": List[Any], "id": "JobId", "command": str, "owner": "JobOwner", "call": Union["CallId", None]}, total=False)
+JobStartedEvent = TypedDict("JobStartedEvent", {"type": Literal["job_started"], "cut_bytes": int, "cut": List[Any], "id": "JobId", "command": str, "owner": "JobOwner", "call": Union["CallId", None], "elapsed_ms": Union[int, None]}, total=False)
 JobOutputEvent = TypedDict("JobOutputEvent", {"type": Literal["job_output"], "id": "JobId", "text": str, "cut_bytes": int, "cut": List[Any]}, total=False)
 JobEndedEvent = TypedDict("JobEndedEvent", {"type": Literal["job_ended"], "cut_bytes": int, "cut": List[Any], "id": "JobId", "ending": "JobEnding", "message": Union[str, None], "end": "CommandEnd", "output": str, "elapsed_ms": int, "notes": List[str]}, total=False)
 NoticeEvent = TypedDict("NoticeEvent", {"type": Literal["notice"], "text": str, "cut_bytes": int, "cut": List[Any]}, total=False)
@@ -234,7 +234,7 @@ HookOutcome = Literal["started", "done", "allowed", "asked", "blocked", "failed"
 HookRun = TypedDict("HookRun", {"hook": "HookEvent", "command": str, "call": Union["CallId", None], "outcome": "HookOutcome", "words": Union[str, None], "elapsed_ms": int}, total=False)
 JobId = str
 JobOwner = Literal["agent", "user"]
-JobStart = TypedDict("JobStart", {"id": "JobId", "command": str, "owner": "JobOwner", "call": Union["CallId", None]}, total=False)
+JobStart = TypedDict("JobStart", {"id": "JobId", "command": str, "owner": "JobOwner", "call": Union["CallId", None], "elapsed_ms": Union[int, None]}, total=False)
 JobEnding = Literal["itself", "stopped", "timed_out", "failed", "interrupted"]
 JobEnd = TypedDict("JobEnd", {"id": "JobId", "ending": "JobEnding", "message": Union[str, None], "end": "CommandEnd", "output": str, "elapsed_ms": int, "notes": List[str]}, total=False)
 SendInputLine = TypedDict("SendInputLine", {"id": Any, "type": Literal["send"], "text": str, "delivery": "Delivery", "kind": "TextKind", "scope": "RuleScope", "when": Union["Condition", None], "every": Union["Condition", None], "agent": "AgentId", "images": List[str]}, total=False)

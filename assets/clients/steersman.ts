@@ -189,7 +189,7 @@ export type Event =
   | { type: "context_size"; tokens: number; estimated: boolean; cut_bytes?: number; cut?: unknown[] }
   | { type: "changes_undone"; turn?: number | null; files: UndoneFile[]; cut_bytes?: number; cut?: unknown[] }
   | { type: "hook_ran"; cut_bytes?: number; cut?: unknown[]; hook: HookEvent; command: string; call?: CallId | null; outcome: HookOutcome; words?: string | null; elapsed_ms: number }
-  | { type: "job_started"; cut_bytes?: number; cut?: unknown[]; id: JobId; command: string; owner: JobOwner; call?: CallId | null }
+  | { type: "job_started"; cut_bytes?: number; cut?: unknown[]; id: JobId; command: string; owner: JobOwner; call?: CallId | null; elapsed_ms?: number | null }
   | { type: "job_output"; id: JobId; text: string; cut_bytes?: number; cut?: unknown[] }
   | { type: "job_ended"; cut_bytes?: number; cut?: unknown[]; id: JobId; ending: JobEnding; message?: string | null; end: CommandEnd; output?: string; elapsed_ms: number; notes?: string[] }
   | { type: "notice"; text: string; cut_bytes?: number; cut?: unknown[] }
@@ -251,7 +251,7 @@ export type HookOutcome = "started" | "done" | "allowed" | "asked" | "blocked" |
 export type HookRun = { hook: HookEvent; command: string; call?: CallId | null; outcome: HookOutcome; words?: string | null; elapsed_ms: number };
 export type JobId = string;
 export type JobOwner = "agent" | "user";
-export type JobStart = { id: JobId; command: string; owner: JobOwner; call?: CallId | null };
+export type JobStart = { id: JobId; command: string; owner: JobOwner; call?: CallId | null; elapsed_ms?: number | null };
 export type JobEnding = "itself" | "stopped" | "timed_out" | "failed" | "interrupted";
 export type JobEnd = { id: JobId; ending: JobEnding; message?: string | null; end: CommandEnd; output?: string; elapsed_ms: number; notes?: string[] };
 export type InputLine =

@@ -249,7 +249,9 @@ async fn a_refusal_is_one_request_and_the_servers_own_words() {
             let server = Server::start([Reply::body(status, body)]);
             let (answer, pieces) = complete(&provider(&server), &[Message::user("hi")], streaming).await;
             let error = answer.unwrap_err();
-            assert_eq!(error.to_string(), format!("the server answered {status}: {words}"));
+            let about_key = format!(" ({}, no key was sent)", server.url());
+            let about_key = if [401, 403].contains(&status) { about_key } else { String::new() };
+            assert_eq!(error.to_string(), format!("the server answered {status}: {words}{about_key}"));
             assert_eq!((server.chats().len(), pieces.len()), (1, 0), "{status}");
         }
     }

@@ -365,7 +365,7 @@ fn an_image_of_the_user_is_taken_out_and_is_not_pinned() {
 #[test]
 fn what_an_earlier_client_asks_for_a_result_is_understood() {
     let operation: ContextOperation =
-        serde_json::from_str(r#"{"request": {"agent": "", "call": "c1", "request": "drop"}}"#).unwrap();
+        serde_json::from_str(r#"{"wish": {"agent": "", "call": "c1", "wish": "drop"}}"#).unwrap();
     let item = result("c1");
     assert_eq!(
         operation,

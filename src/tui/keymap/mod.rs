@@ -13,25 +13,25 @@
 mod named;
 
 mod action;
-mod acts;
 mod chord;
 mod context;
 mod file;
 mod map;
 mod option;
+mod pane_keys;
 mod read;
 pub mod table;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 pub use action::{Action, Answer, Prefill};
-pub use acts::{
-    ChangesKey, ContextKey, Edit, LookKey, PauseKey, PendingKey, PlanKey, ReplayKey, Travel, TreeKey, WriteKey,
-};
 pub use context::Context;
 pub use file::KeysError;
 pub use map::Keymap;
 pub use option::option_hint;
+pub use pane_keys::{
+    ChangesKey, ContextKey, Edit, LookKey, PauseKey, PendingKey, PlanKey, ReplayKey, Travel, TreeKey, WriteKey,
+};
 pub use read::{ReadKey, SearchKey};
 
 /// A key with its modifiers, in the one form that the table uses; alone, or pressed after Ctrl+X.

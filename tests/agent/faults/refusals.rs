@@ -29,7 +29,8 @@ fn statuses() -> Vec<Fault> {
         (422, "invalid_request_error"),
         (451, "permission_error"),
     ] {
-        let sentence = format!("the server answered {status}: Not like that.");
+        let about_key = if [401, 403].contains(&status) { " (*, with a key)" } else { "" };
+        let sentence = format!("the server answered {status}: Not like that.{about_key}");
         let script = move |family| vec![refuses(family, status, kind, "Not like that.")];
         rows.push(fault(format!("status {status}"), script, failed(sentence)));
     }
