@@ -74,17 +74,20 @@ impl Member {
         self.approvals_changed.store(true, Ordering::SeqCst);
     }
 
-    /// Takes the replies, and snapshots of what changed.
+    /// Takes the replies, and behind them snapshots of what changed.
     pub(super) fn take_answers(&self, handle: &Handle) -> Vec<Update> {
-        let mut updates = std::mem::take(&mut *lock(&self.replies));
+        let mut snapshots = Vec::new();
         if self.queues_changed.swap(false, Ordering::SeqCst) {
-            updates.push(Update::Queues { queues: handle.peek(), paused: handle.interloper().paused() });
+            snapshots.push(Update::Queues { queues: handle.peek(), paused: handle.interloper().paused() });
         }
         if self.approvals_changed.swap(false, Ordering::SeqCst) {
             let approvals = handle.approvals();
-            updates.push(Update::Approvals { mode: approvals.mode(), open: approvals.open() });
+            snapshots.push(Update::Approvals { mode: approvals.mode(), open: approvals.open() });
         }
-        updates.extend(self.budget(handle));
+        snapshots.extend(self.budget(handle));
+        // Taken after the snapshots: a snapshot is marked after its reply, so none is passed on before its reply.
+        let mut updates = std::mem::take(&mut *lock(&self.replies));
+        updates.append(&mut snapshots);
         updates
     }
 

@@ -137,9 +137,10 @@ impl Connection {
 
     /// Takes what is to be written, as lines; the answers before the snapshots that show what came of them.
     fn take(&self) -> String {
-        let mut lines = std::mem::take(&mut *lock(&self.answers)).concat();
         let mut updates = self.client.answers();
         updates.extend(self.client.events());
+        // Taken after the snapshots: a snapshot is marked after its answer, so none is written before its answer.
+        let mut lines = std::mem::take(&mut *lock(&self.answers)).concat();
         if self.updates != Updates::None {
             for update in &updates {
                 lines.push_str(&wire::update(update));

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use steersman_base::event::{Event, Pending, TakenBack};
@@ -12,7 +13,8 @@ use steersman_base::protocol::{DraftText, Notice, QueueOperation, Reply, Request
 use steersman_base::steering::TextKind;
 use steersman_session::host::Keeper;
 use steersman_session::journal::{Record, restore};
-use steersman_session::{Beginning, Client as _, Hub, LocalClient, SCREEN};
+use steersman_session::socket::{Caller, RemoteClient, Updates};
+use steersman_session::{Beginning, Client, Hub, LocalClient, SCREEN};
 
 use crate::support::listening::{Listening, Raw, handle, inject, said};
 
@@ -37,6 +39,35 @@ fn a_text_is_marked_with_its_sender_and_that_of_the_first_client_is_not() {
     assert_eq!(second.name().map(ClientId::as_str), Some("attach 1"));
     let sees_both = |client: &LocalClient| matches!(&client.answers()[..], [.., Update::Queues { queues, .. }, Update::Approvals { .. }, Update::Budget(_)] if queues[0].1.len() == 2);
     assert!(sees_both(&first) && sees_both(&second));
+}
+
+/// Sends texts while the updates are taken as fast as they come; behind each reply comes a snapshot with the text.
+fn each_reply_has_its_snapshot_behind_it(client: &impl Client) {
+    for number in 1..=90 {
+        thread::scope(|scope| {
+            scope.spawn(|| client.send(inject("text")));
+            let (mut is_replied, start) = (false, Instant::now());
+            loop {
+                for update in client.answers() {
+                    match update {
+                        Update::Reply(Reply::Injected { .. }) => is_replied = true,
+                        Update::Queues { queues, .. } if is_replied && queues[0].1.len() == number => return,
+                        _ => {}
+                    }
+                }
+                assert!(start.elapsed() < Duration::from_secs(30), "text {number}: is replied: {is_replied}");
+            }
+        });
+    }
+}
+
+#[test]
+fn behind_each_reply_comes_a_snapshot_however_often_the_updates_are_taken() {
+    each_reply_has_its_snapshot_behind_it(&join(&Hub::new(handle())));
+    let run = Listening::start();
+    let mut caller = Caller::connect(&run.path).unwrap();
+    caller.hello("attach", Updates::Now).unwrap();
+    each_reply_has_its_snapshot_behind_it(&RemoteClient::new(caller).unwrap());
 }
 
 #[test]
