@@ -1,7 +1,7 @@
 //! The files that the tools of this session changed, with their changes, over everything else on the screen: a row for each
 //! above, the change of the selected one below.
 //!
-//! What changed comes from the fold of the run (`src/session/model/changes.rs`); what a file was at the start of the session
+//! What changed comes from the model of the run (`src/session/model/changes.rs`); what a file was at the start of the session
 //! knows the run alone, which is asked when the list opens. The undo: `src/tools/workspace/changes.rs`; stories:
 //! `changes_pane.rs`, `changes.rs`, `undo.rs`.
 
@@ -9,10 +9,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::overlay::list::{ListRows, draw_empty, list_and_text, put_details};
+use super::overlay::registry::{PaneContext, PaneEntry, PaneKey, list_keys, page_keys};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
+use crate::commands::Takes;
 use crate::effect::{EditorSubject, Effect, Outcome, PaneEffect};
-use crate::keymap::{Action, ChangesKey, Context, Travel};
-use crate::state::Regions;
+use crate::keymap::table::{also, key, row};
+use crate::keymap::{Action, Context, Travel};
+use crate::state::{Medium, Regions};
 use crate::theme::Theme;
 use crate::ui_context::UiContext;
 use crate::widgets::diff::{self, Diff};
@@ -25,6 +28,41 @@ use steersman_base::summary::count;
 use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
 use steersman_session::model::{ChangedFile, FileChange};
+
+/// How it registers itself.
+pub const PANE: PaneEntry = PaneEntry {
+    id: "changes",
+    title: "Changed files",
+    travel: &[&list_keys("select a file", "first or last file"), &page_keys("scroll the change")],
+    keys: &[
+        row("Left  h", Action::InPane(EARLIER_TURN), "Left/Right  h/l", "one turn, or the whole session"),
+        also("Right  l", Action::InPane(LATER_TURN)),
+        key("a", Action::InPane(NEXT_AGENT), "the changes of one agent, or of all"),
+        key("Enter  o", Action::InPane(OPEN), "open the change in the editor"),
+        key("u", Action::InPane(UNDO_FILE), "take the file's changes back; asks first"),
+        key("U", Action::InPane(UNDO_TURN), "take the shown turn back; asks first"),
+    ],
+    opened_by: "Alt+G",
+    brief: "changed files, with diffs",
+    usage: "/diff",
+    takes: Takes::Nothing,
+    help: "the files that tools changed, with diffs; undo one file or one turn",
+    has_lines: true,
+    run: command,
+};
+
+/// Shows the changes of the turn before.
+const EARLIER_TURN: PaneKey = PaneKey("earlier-turn");
+/// Shows the changes of the turn after, or of the whole session.
+const LATER_TURN: PaneKey = PaneKey("later-turn");
+/// Shows the changes of the next agent, or of all.
+const NEXT_AGENT: PaneKey = PaneKey("next-agent");
+/// Opens the shown change in the user's editor.
+const OPEN: PaneKey = PaneKey("open-change");
+/// Takes back the shown changes of the file, after a question.
+const UNDO_FILE: PaneKey = PaneKey("undo-file");
+/// Takes back the turn that is shown, after a question.
+const UNDO_TURN: PaneKey = PaneKey("undo-turn");
 
 /// Columns that are left to a path at least.
 const PATH: u16 = 20;
@@ -86,6 +124,27 @@ impl ChangesPane {
     }
 }
 
+/// Shows the list, or hides it; names the files in lines.
+fn command(context: &mut PaneContext<'_>, _: &str) -> Vec<PaneEffect> {
+    if context.ui.medium == Medium::Screen {
+        context.overlays.toggle(ChangesPane::default);
+        return vec![Request::ListChanges.into()];
+    }
+    let files: Vec<_> = context.ui.run.changes.files(None, None).iter().map(in_words).collect();
+    if files.is_empty() {
+        let sentence = "no tool has changed a file; changes made by shell commands are not tracked";
+        return vec![PaneEffect::Say(sentence.to_owned())];
+    }
+    files
+}
+
+/// Returns a line about a changed file.
+fn in_words(file: &ChangedFile<'_>) -> PaneEffect {
+    let (added, removed) = file.lines();
+    let line = format!("changed: {}: +{added} −{removed}, by {}", visible_line(file.path), file.agents().join(", "));
+    PaneEffect::Note(AgentId::main(), line)
+}
+
 /// Asks the run what an undo would do; its reply becomes a question, which the list must not cover.
 fn undo(scope: UndoScope, ui: &UiContext) -> Outcome {
     if ui.run.is_under_way() {
@@ -96,7 +155,7 @@ fn undo(scope: UndoScope, ui: &UiContext) -> Outcome {
 
 impl Overlay for ChangesPane {
     fn context(&self) -> Context {
-        Context::Changes
+        PANE.context()
     }
 
     fn titles(&self, ui: &UiContext) -> Vec<String> {
@@ -144,41 +203,42 @@ impl Overlay for ChangesPane {
     }
 
     fn act(&mut self, action: Action, ui: &UiContext) -> Outcome {
-        let Action::InChanges(key) = action else { return Outcome::Ignored };
+        let Action::InPane(key) = action else { return Outcome::Ignored };
         let turns = ui.run.changes.turns();
         let rows = self.rows(ui);
         let row = rows.get(self.selected(ui));
         match (key, row) {
-            (ChangesKey::EarlierTurn, _) => {
+            (EARLIER_TURN, _) => {
                 let earlier = turns.iter().rev().find(|turn| self.turn.is_none_or(|shown| **turn < shown));
                 let turn = earlier.copied().or(self.turn);
                 self.show(turn, self.agent.clone())
             }
-            (ChangesKey::LaterTurn, _) => {
+            (LATER_TURN, _) => {
                 let later = self.turn.and_then(|shown| turns.into_iter().find(|turn| *turn > shown));
                 self.show(later, self.agent.clone())
             }
-            (ChangesKey::NextAgent, _) => {
+            (NEXT_AGENT, _) => {
                 let agents = ui.run.changes.agents();
                 let shown = self.agent.as_ref().and_then(|shown| agents.iter().position(|agent| *agent == shown));
                 let next = agents.get(shown.map_or(0, |shown| shown + 1)).map(|agent| (*agent).clone());
                 self.show(self.turn, next)
             }
-            (ChangesKey::UndoTurn, _) => match self.turn {
+            (UNDO_TURN, _) => match self.turn {
                 Some(turn) => undo(UndoScope::Turn(turn), ui),
                 None => Outcome::say("choose a turn first: Left shows one, U undoes it"),
             },
             (_, None) => Outcome::say("no tool has changed a file"),
-            (ChangesKey::Open, Some(row)) => {
+            (OPEN, Some(row)) => {
                 let part = |(heading, diff): (String, &FileDiff)| format!("{heading}\n{}", diff.hunks);
                 let parts: Vec<String> = self.parts(row).into_iter().map(part).collect();
                 let text = format!("{}\n\n{}", row.path, parts.join("\n"));
                 Outcome::one(PaneEffect::Outside(Effect::Edit { subject: EditorSubject::Entry, text }))
             }
-            (ChangesKey::UndoFile, Some(_)) if self.turn.is_some() || self.agent.is_some() => {
+            (UNDO_FILE, Some(_)) if self.turn.is_some() || self.agent.is_some() => {
                 Outcome::say("u undoes all changes of a file: show all turns (Right) and all agents (a) first")
             }
-            (ChangesKey::UndoFile, Some(row)) => undo(UndoScope::File(row.path.to_owned()), ui),
+            (UNDO_FILE, Some(row)) => undo(UndoScope::File(row.path.to_owned()), ui),
+            (_, Some(_)) => Outcome::Ignored,
         }
     }
 

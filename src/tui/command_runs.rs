@@ -13,7 +13,7 @@ use crate::keymap::table::{TableRow, also, key, row};
 use crate::keymap::{Action, Chord, Context, Travel, WriteKey};
 use crate::msg::Effect;
 use crate::overlay::list::{ListRows, draw_empty, list_and_text, put_details};
-use crate::overlay::registry::{PaneContext, PaneEntry, PaneId, PaneKey};
+use crate::overlay::registry::{PaneContext, PaneEntry, PaneKey, list_keys, page_keys};
 use crate::overlay::{FilterText, ListPosition, Overlay, OverlayDrawn};
 use crate::state::{Medium, Pane, Regions};
 use crate::ui_context::UiContext;
@@ -30,6 +30,7 @@ use steersman_session::model::CommandRun;
 pub const PANE: PaneEntry = PaneEntry {
     id: "commands",
     title: "Commands that agents ran",
+    travel: &[&list_keys("select a command", "newest or oldest command"), &page_keys("scroll the output")],
     keys: KEYS,
     opened_by: "",
     brief: "",
@@ -47,12 +48,6 @@ const RUN_AGAIN: PaneKey = PaneKey("run-again");
 const FILTER: PaneKey = PaneKey("filter");
 
 const KEYS: &[TableRow] = &[
-    row("Up  k", Action::Travel(Travel::Previous), "Up/Down  k/j", "select a command"),
-    also("Down  j", Action::Travel(Travel::Next)),
-    row("Home", Action::Travel(Travel::First), "Home/End", "newest or oldest command"),
-    also("End", Action::Travel(Travel::Last)),
-    row("PageUp", Action::Travel(Travel::PageUp), "PageUp/PageDown", "scroll the output"),
-    also("PageDown", Action::Travel(Travel::PageDown)),
     key("Enter", Action::InPane(JUMP), "show the call in the transcript of its agent"),
     key(
         "/",
@@ -139,7 +134,7 @@ impl CommandRunsPane {
 
 impl Overlay for CommandRunsPane {
     fn context(&self) -> Context {
-        PaneId::named(PANE.id).map_or(Context::Global, Context::Pane)
+        PANE.context()
     }
 
     fn escape_words(&self) -> &'static [&'static str] {

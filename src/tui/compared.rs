@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::effect::Outcome;
 use crate::keymap::{Action, Context, Travel};
+use crate::ledger;
 use crate::state::Regions;
 use crate::theme::Theme;
 use crate::ui_context::UiContext;
@@ -34,7 +35,7 @@ impl ComparedPane {
 
 impl Overlay for ComparedPane {
     fn context(&self) -> Context {
-        Context::Ledger
+        ledger::PANE.context()
     }
 
     fn closing_words(&self) -> &'static str {
@@ -71,7 +72,7 @@ impl Overlay for ComparedPane {
     }
 
     fn act(&mut self, action: Action, _: &UiContext) -> Outcome {
-        if action == Action::Jump { Outcome::DONE } else { Outcome::Ignored }
+        if action == Action::InPane(ledger::JUMP) { Outcome::DONE } else { Outcome::Ignored }
     }
 
     fn wheel(&mut self, lines: isize, _: &UiContext) {

@@ -8,10 +8,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::overlay::list::{ListRows, below_rule, draw_empty, put_details};
+use super::overlay::registry::{PaneContext, PaneEntry, PaneKey, list_keys, page_keys};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
+use crate::commands::Takes;
 use crate::effect::{Outcome, PaneEffect};
-use crate::keymap::{Action, Context, ContextKey};
-use crate::state::Regions;
+use crate::keymap::table::key;
+use crate::keymap::{Action, Context};
+use crate::state::{Medium, Regions};
 use crate::theme::Theme;
 use crate::ui_context::UiContext;
 use crate::widgets::fit::{below, put};
@@ -25,6 +28,32 @@ use steersman_base::summary::{count, tokens};
 use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
 
+/// How it registers itself.
+pub const PANE: PaneEntry = PaneEntry {
+    id: "window",
+    title: "Context window",
+    travel: &[&list_keys("select a part", "largest or smallest part"), &page_keys("a page up or down")],
+    keys: &[
+        key("d", Action::InPane(DROP), "take the result out at the next boundary; again: leave it"),
+        key("p", Action::InPane(PIN), "pin the result, a compaction keeps it; again: no more"),
+        key("a", Action::InPane(NEXT_AGENT), "the next agent"),
+    ],
+    opened_by: "",
+    brief: "",
+    usage: "/context",
+    takes: Takes::Nothing,
+    help: "what fills the context window, the largest part first; take results out of it, or pin them",
+    has_lines: true,
+    run: command,
+};
+
+/// Takes the selected result out, or leaves it.
+const DROP: PaneKey = PaneKey("drop-result");
+/// Pins the selected result, or no more.
+const PIN: PaneKey = PaneKey("pin-result");
+/// Shows the window of the next agent.
+const NEXT_AGENT: PaneKey = PaneKey("next-window");
+
 /// Rows that the sums may have.
 const SUM_ROWS: u16 = 3;
 
@@ -35,6 +64,15 @@ pub struct ContextPane {
     position: ListPosition,
     /// What the run said; `None` before that.
     reports: Option<Vec<ContextReport>>,
+}
+
+/// Asks what fills the windows; shows it, or hides it.
+fn command(context: &mut PaneContext<'_>, _: &str) -> Vec<PaneEffect> {
+    if context.ui.medium == Medium::Screen {
+        let agent = context.agent;
+        context.overlays.toggle(|| ContextPane::at(agent.clone()));
+    }
+    vec![Request::Context { operation: ContextOperation::List }.into()]
 }
 
 impl ContextPane {
@@ -69,7 +107,7 @@ impl ContextPane {
 
 impl Overlay for ContextPane {
     fn context(&self) -> Context {
-        Context::Window
+        PANE.context()
     }
 
     fn titles(&self, _: &UiContext) -> Vec<String> {
@@ -100,14 +138,15 @@ impl Overlay for ContextPane {
     }
 
     fn act(&mut self, action: Action, _: &UiContext) -> Outcome {
-        let Action::InWindow(key) = action else { return Outcome::Ignored };
+        let Action::InPane(key) = action else { return Outcome::Ignored };
         let wanted = match key {
-            ContextKey::NextAgent => {
+            NEXT_AGENT => {
                 self.next_agent();
                 return Outcome::DONE;
             }
-            ContextKey::Drop => ContextRequest::Drop,
-            ContextKey::Pin => ContextRequest::Pin,
+            DROP => ContextRequest::Drop,
+            PIN => ContextRequest::Pin,
+            _ => return Outcome::Ignored,
         };
         let Some((report, part)) = self.part() else { return Outcome::DONE };
         let Some(item) = part.item.clone() else {

@@ -14,8 +14,7 @@ use super::highlight::Job;
 use super::pictures::{NewPicture, PictureJob};
 use super::state::{Cause, MouseMode, Pane, Report};
 use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
-use steersman_base::id::{AgentId, MessageId, StepId};
-use steersman_base::plan::PlanEdit;
+use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{ApprovalId, Request, UndoScope};
 
 /// What a pane did with a key or a click.
@@ -60,10 +59,6 @@ pub enum PaneEffect {
     EditEntry(AgentId, MessageId),
     /// A text about the call before which this agent waits.
     WriteAboutCall(AgentId, CallText),
-    /// The text of a step of this agent's plan, to be written.
-    WriteStep(AgentId, StepText),
-    /// The step that the message holds, for the plan.
-    SendStep,
     /// The words of an answer to this request, to be written.
     WriteAnswer(ApprovalId, QuestionText),
     /// The words that the message holds, as the answer to this request.
@@ -130,24 +125,6 @@ pub enum QuestionText {
     No,
     /// The values of a form.
     Form,
-}
-
-/// What is written about a step of a plan in the message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StepText {
-    /// A new step, behind this one; at the end without one.
-    New(Option<StepId>),
-    Words(StepId),
-}
-
-impl StepText {
-    /// Returns the change of the plan that these words are.
-    pub fn edit(self, text: String) -> PlanEdit {
-        match self {
-            Self::New(after) => PlanEdit::Add { text, after },
-            Self::Words(step) => PlanEdit::Reword { step, text },
-        }
-    }
 }
 
 impl Outcome {

@@ -8,10 +8,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::overlay::list::{ListRows, beside_mark, draw_empty};
+use super::overlay::registry::{PaneContext, PaneEntry, PaneKey, list_keys};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::effect::{Outcome, PaneEffect};
+use crate::commands::Takes;
+use crate::effect::{Effect, Outcome, PaneEffect};
+use crate::keymap::table::key;
 use crate::keymap::{Action, Context};
-use crate::state::Regions;
+use crate::state::{Medium, Regions, Report};
 use crate::ui_context::UiContext;
 use crate::update::transcript;
 use crate::view::layout::MEDIUM;
@@ -21,6 +24,29 @@ use steersman_base::id::{AgentId, MessageId};
 use steersman_base::steering::TextKind;
 use steersman_base::summary::{count, tokens};
 use steersman_session::model::{LedgerRow, Receipt, ReceiptMark, Receipts, ledger_row, receipt_text};
+
+/// How it registers itself.
+pub const PANE: PaneEntry = PaneEntry {
+    id: "ledger",
+    title: "Ledger",
+    travel: &[&list_keys("select a text", "first or last")],
+    keys: &[
+        key("Enter", Action::InPane(JUMP), "show the text in the transcript"),
+        key("a", Action::InPane(JUMP_TO_ANSWER), "show the reply in which the model says what it did with the text"),
+    ],
+    opened_by: "F4",
+    brief: "what became of your texts",
+    usage: "/ledger",
+    takes: Takes::Nothing,
+    help: "the ledger: every text that was sent, and what became of it",
+    has_lines: true,
+    run: command,
+};
+
+/// Shows the selected text in its transcript.
+pub(crate) const JUMP: PaneKey = PaneKey("jump");
+/// Shows the reply that says what was done with it.
+const JUMP_TO_ANSWER: PaneKey = PaneKey("jump-to-answer");
 
 /// Columns of the mark of the selected row, and of the receipt's mark.
 const MARKS: [u16; 2] = [2, 3];
@@ -52,6 +78,16 @@ const LEFT_OUT: [usize; 7] = [6, 5, 2, 1, 0, 4, 3];
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LedgerPane(ListPosition);
 
+/// Shows the ledger, or hides it; writes it in lines.
+fn command(context: &mut PaneContext<'_>, _: &str) -> Vec<PaneEffect> {
+    if context.ui.medium == Medium::Lines {
+        return vec![PaneEffect::Outside(Effect::Tell(Report::Ledger))];
+    }
+    let receipts = &context.ui.run.receipts;
+    context.overlays.toggle(|| LedgerPane::at_newest(receipts));
+    Vec::new()
+}
+
 impl LedgerPane {
     /// Opens the ledger at its newest row.
     pub fn at_newest(receipts: &Receipts) -> Self {
@@ -74,7 +110,7 @@ fn show_answer(agent: AgentId, id: MessageId) -> PaneEffect {
 
 impl Overlay for LedgerPane {
     fn context(&self) -> Context {
-        Context::Ledger
+        PANE.context()
     }
 
     fn closing_words(&self) -> &'static str {
@@ -91,7 +127,7 @@ impl Overlay for LedgerPane {
             format!(" Ledger of {texts} · Enter: text · a: answer · Esc closes "),
             format!(" {texts} · Enter: text · Esc closes "),
         ];
-        titles.iter().map(|title| ui.spell(Context::Ledger, title).into_owned()).collect()
+        titles.iter().map(|title| ui.spell(self.context(), title).into_owned()).collect()
     }
 
     fn hints(&self, _: &UiContext) -> &'static [&'static str] {
@@ -112,8 +148,8 @@ impl Overlay for LedgerPane {
 
     fn act(&mut self, action: Action, ui: &UiContext) -> Outcome {
         match action {
-            Action::Jump => self.show(ui, show_text),
-            Action::JumpToAnswer => self.show(ui, show_answer),
+            Action::InPane(JUMP) => self.show(ui, show_text),
+            Action::InPane(JUMP_TO_ANSWER) => self.show(ui, show_answer),
             _ => Outcome::Ignored,
         }
     }

@@ -13,11 +13,12 @@ use steersman_base::event::Pending;
 use steersman_base::id::{AgentId, CallId, MessageId};
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::protocol::ApprovalId;
-use steersman_tui::effect::{CallText, QuestionText, StepText};
+use steersman_tui::effect::{CallText, QuestionText};
 use steersman_tui::keymap::Edit;
 use steersman_tui::message::purpose::{AboutCall, AboutQuestion, AboutStep, Editing, Purpose};
 use steersman_tui::message::removed::{Removed, RemovedEntry};
 use steersman_tui::message::{Message, TakenOver};
+use steersman_tui::plan::StepText;
 
 const AGENTS: [&str; 3] = ["", "file_miner 0", "web_miner 1"];
 

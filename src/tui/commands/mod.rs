@@ -67,13 +67,6 @@ pub enum Verb {
     Agents,
     /// Goes to the pending texts.
     Pending,
-    Ledger,
-    /// Shows the plan of the shown agent, or changes it.
-    Plan,
-    /// Shows the files that tools changed.
-    Changes,
-    /// Shows what fills the context window.
-    Context,
     /// Opens a pane of the registry.
     Pane(PaneId),
     /// Sends the command that the shown agent waits for to the background.
@@ -257,7 +250,6 @@ const OWN: &[Command] = &[
     ),
     row(Verb::Agents, "/agents", Nothing, "F3", "go to the agents"),
     row(Verb::Pending, "/pending", Nothing, "F2", "go to the pending texts"),
-    row(Verb::Ledger, "/ledger", Nothing, "F4", "the ledger: every text that was sent, and what became of it"),
     row(Verb::Pause, "/pause [all]", Word, "Alt+H", "pause the shown agent, or all; again: let them go on"),
     row(
         Verb::Export,
@@ -336,13 +328,6 @@ const OWN: &[Command] = &[
     ),
     row(Verb::Compact, "/compact [WORDS]", Any, "Alt+C", "summarise older rounds; the words say what to keep in mind"),
     row(
-        Verb::Context,
-        "/context",
-        Nothing,
-        "",
-        "what fills the context window, the largest part first; take results out of it, or pin them",
-    ),
-    row(
         Verb::Budget,
         "/budget [DOLLARS]",
         Any,
@@ -350,14 +335,6 @@ const OWN: &[Command] = &[
         "what the session may spend; with an amount, N tokens, or off: set it",
     ),
     row(Verb::Undo, "/undo", Nothing, "Alt+Z", "undo the file changes of the last turn; asks first"),
-    row(
-        Verb::Changes,
-        "/diff",
-        Nothing,
-        "Alt+G",
-        "the files that tools changed, with diffs; undo one file or one turn",
-    ),
-    row(Verb::Plan, "/plan [add TEXT]", Any, "Ctrl+T", "the plan of the shown agent: read it, change it"),
     row(
         Verb::Background,
         "/background",

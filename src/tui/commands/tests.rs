@@ -61,7 +61,7 @@ fn the_names_that_other_hosts_have_are_commands_here_or_lead_to_the_help_about_i
         ("/exit", Verb::Quit, ""),
         ("/rewind", Verb::Branch, ""),
         ("/fork", Verb::Branch, ""),
-        ("/todos", Verb::Plan, ""),
+        ("/todos", PaneId::named("plan").map_or(Verb::Help, Verb::Pane), ""),
         ("/memory", Verb::Rules, ""),
         ("/config", Verb::Help, "configuration"),
         ("/tasks", PaneId::named("jobs").map_or(Verb::Help, Verb::Pane), ""),

@@ -13,10 +13,10 @@ use ratatui::layout::Rect;
 
 use crate::commands::Takes;
 use crate::effect::{Outcome, PaneEffect};
-use crate::keymap::table::{TableRow, also, key, row};
+use crate::keymap::table::{TableRow, key};
 use crate::keymap::{Action, Context, Travel};
 use crate::overlay::list::{ListRows, draw_empty, list_and_text, put_details};
-use crate::overlay::registry::{PaneEntry, PaneId, PaneKey};
+use crate::overlay::registry::{PaneEntry, PaneKey, list_keys, page_keys};
 use crate::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::state::Regions;
 use crate::theme::Theme;
@@ -36,6 +36,10 @@ pub use update::{line_started, sent_to_background, stopped, to_background};
 pub const PANE: PaneEntry = PaneEntry {
     id: "jobs",
     title: "Jobs",
+    travel: &[
+        &list_keys("select a job; in its output: scroll", "first or last job; in its output: top, or follow the end"),
+        &page_keys("scroll the output"),
+    ],
     keys: KEYS,
     opened_by: "Alt+J",
     brief: "commands in the background",
@@ -52,12 +56,6 @@ const SHOW: PaneKey = PaneKey("show-output");
 const STOP: PaneKey = PaneKey("stop-job");
 
 const KEYS: &[TableRow] = &[
-    row("Up  k", Action::Travel(Travel::Previous), "Up/Down  k/j", "select a job; in its output: scroll"),
-    also("Down  j", Action::Travel(Travel::Next)),
-    row("Home", Action::Travel(Travel::First), "Home/End", "first or last job; in its output: top, or follow the end"),
-    also("End", Action::Travel(Travel::Last)),
-    row("PageUp", Action::Travel(Travel::PageUp), "PageUp/PageDown", "scroll the output"),
-    also("PageDown", Action::Travel(Travel::PageDown)),
     key("Enter  o", Action::InPane(SHOW), "show the output alone, while it comes; again: the list"),
     key("x", Action::InPane(STOP), "stop the job; asks first"),
 ];
@@ -110,7 +108,7 @@ impl JobsPane {
 
 impl Overlay for JobsPane {
     fn context(&self) -> Context {
-        PaneId::named(PANE.id).map_or(Context::Global, Context::Pane)
+        PANE.context()
     }
 
     fn escape_words(&self) -> &'static [&'static str] {

@@ -4,9 +4,7 @@
 
 use crate::overlay::registry::{PaneId, PaneKey};
 
-use super::{
-    ChangesKey, ContextKey, Edit, LookKey, PauseKey, PendingKey, PlanKey, ReadKey, ReplayKey, Travel, TreeKey, WriteKey,
-};
+use super::{Edit, LookKey, PauseKey, PendingKey, ReadKey, ReplayKey, Travel, TreeKey, WriteKey};
 
 named_keys! {
     /// What a key means.
@@ -53,20 +51,12 @@ named_keys! {
         Quit = "quit",
         /// Show or hide help.
         Help = "help",
-        /// Show or hide the ledger.
-        Ledger = "ledger",
-        /// Show or hide the files that tools changed.
-        Changes = "changes",
-        /// Show or hide the plan of the shown agent.
-        Plan = "plan",
         /// Send the command that the shown agent waits for to the background.
         ToBackground = "to-background",
         /// Send the command that the shown agent waits for to the background; without one move the cursor to the left.
         BackgroundOrLeft = "background-or-left",
-        /// Show the selected text of the ledger in its transcript.
+        /// Open the selected entry of help, or take the selected choice.
         Jump = "jump",
-        /// Show the reply that says what was done with the selected text of the ledger.
-        JumpToAnswer = "jump-to-answer",
         /// Take back what the tools of the last turn changed, after a question.
         UndoChanges = "undo-changes",
         /// Send the request again that failed.
@@ -90,12 +80,6 @@ named_keys! {
         Prefill(Prefill),
         /// Answer the question that is asked.
         Answer(Answer),
-        /// Choose what the list of changed files shows, or take some of it back.
-        InChanges(ChangesKey),
-        /// Change the plan of an agent.
-        InPlan(PlanKey),
-        /// Take a result out of the context window, or pin it.
-        InWindow(ContextKey),
         /// Show or hide a pane of the registry.
         Open(PaneId),
         /// Do what a pane of the registry says.
@@ -127,16 +111,7 @@ impl Action {
             Self::Read(key) => key.only_shows(),
             other => matches!(
                 other,
-                Self::Look(_)
-                    | Self::Travel(_)
-                    | Self::Help
-                    | Self::Ledger
-                    | Self::Changes
-                    | Self::Plan
-                    | Self::Open(_)
-                    | Self::Jump
-                    | Self::JumpToAnswer
-                    | Self::Redraw
+                Self::Look(_) | Self::Travel(_) | Self::Help | Self::Open(_) | Self::Jump | Self::Redraw
             ),
         }
     }

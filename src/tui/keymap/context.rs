@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::Binding;
+use super::{Action, Binding};
 use super::table::{TableRow, agent, bindings, everywhere, lists, message, reading};
 use crate::overlay::registry::PaneId;
 
@@ -38,10 +38,10 @@ macro_rules! contexts {
             }
 
             /// Returns the rows of its own table.
-            fn own_table(self) -> &'static [TableRow] {
+            fn own_table(self) -> Vec<TableRow> {
                 match self {
-                    $(Self::$context => $rows,)*
-                    Self::Pane(pane) => pane.entry().keys,
+                    $(Self::$context => $rows.to_vec(),)*
+                    Self::Pane(pane) => pane.entry().table().collect(),
                 }
             }
         }
@@ -67,19 +67,15 @@ contexts! {
     Details = "details", "Details of an agent", agent::DETAILS;
     /// The panel of a paused agent has the focus.
     Paused = "paused", "Paused agent", agent::PAUSED;
-    Ledger = "ledger", "Ledger", lists::LEDGER;
-    /// The list of changed files is open.
-    Changes = "changes", "Changed files", lists::CHANGES;
-    /// The plan of an agent is open.
-    Plan = "plan", "Plan of an agent", lists::PLAN;
-    /// The list of what fills a context window is open.
-    Window = "window", "Context window", lists::WINDOW;
     Help = "help", "Help", lists::HELP;
     /// A list of sessions or messages is open.
     Choices = "choices", "List of sessions or messages", lists::CHOICES;
     /// A recorded session is replayed.
     Replay = "replay", "Replay", reading::REPLAY;
 }
+
+/// The action before whose key those of the panes of the registry stand.
+const BEHIND_PANES: Action = Action::ChooseModel;
 
 impl Context {
     /// Returns every context, in the order in which help shows them.
@@ -97,8 +93,12 @@ impl Context {
 
     /// Returns the rows of its table; everywhere the keys that open panes are among them.
     pub(super) fn table(self) -> Vec<TableRow> {
-        let panes = PaneId::all().filter_map(PaneId::opening_row).filter(|_| self == Self::Global);
-        self.own_table().iter().copied().chain(panes).collect()
+        let mut rows = self.own_table();
+        if self == Self::Global {
+            let at = rows.iter().position(|row| row.action == BEHIND_PANES).unwrap_or(rows.len());
+            rows.splice(at..at, PaneId::all().filter_map(PaneId::opening_row));
+        }
+        rows
     }
 
     /// Tells whether plain characters are text there, or may be: what holds everywhere holds where text is typed too.

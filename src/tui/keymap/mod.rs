@@ -29,9 +29,7 @@ pub use context::Context;
 pub use file::KeysError;
 pub use map::Keymap;
 pub use option::option_hint;
-pub use pane_keys::{
-    ChangesKey, ContextKey, Edit, LookKey, PauseKey, PendingKey, PlanKey, ReplayKey, Travel, TreeKey, WriteKey,
-};
+pub use pane_keys::{Edit, LookKey, PauseKey, PendingKey, ReplayKey, Travel, TreeKey, WriteKey};
 pub use read::{ReadKey, SearchKey};
 
 /// A key with its modifiers, in the one form that the table uses; alone, or pressed after Ctrl+X.

@@ -67,56 +67,6 @@ named_keys! {
 }
 
 named_keys! {
-    /// One operation in the list of changed files.
-    pub enum ChangesKey {
-        /// Show the changes of the turn before.
-        EarlierTurn = "earlier-turn",
-        /// Show the changes of the turn after, or of the whole session.
-        LaterTurn = "later-turn",
-        /// Show the changes of the next agent, or of all.
-        NextAgent = "next-agent",
-        /// Open the shown change in the user's editor.
-        Open = "open-change",
-        /// Take back the shown changes of the file, after a question.
-        UndoFile = "undo-file",
-        /// Take back the turn that is shown, after a question.
-        UndoTurn = "undo-turn",
-    }
-}
-
-named_keys! {
-    /// One operation in the plan of an agent.
-    pub enum PlanKey {
-        /// Add a step behind the selected one.
-        Add = "add-step",
-        /// Change the words of the selected step.
-        Edit = "edit-step",
-        /// Check the selected step as done, or take that back.
-        Check = "check-step",
-        /// Strike the selected step out, or take that back.
-        StrikeOut = "strike-out-step",
-        /// Let it change places with the step before it.
-        MoveUp = "move-step-up",
-        /// Let it change places with the step behind it.
-        MoveDown = "move-step-down",
-        /// Show the plan of the next agent that has one.
-        NextAgent = "next-plan",
-    }
-}
-
-named_keys! {
-    /// One operation in the list of what fills a context window.
-    pub enum ContextKey {
-        /// Take the selected result out, or leave it.
-        Drop = "drop-result",
-        /// Pin the selected result, or no more.
-        Pin = "pin-result",
-        /// Show the window of the next agent.
-        NextAgent = "next-window",
-    }
-}
-
-named_keys! {
     /// One operation in a replay.
     pub enum ReplayKey {
         /// Go to the event before.

@@ -5,7 +5,8 @@
 use super::composer::Composer;
 use super::entry::written;
 use super::history::Origin;
-use crate::effect::{CallText, QuestionText, StepText};
+use crate::effect::{CallText, QuestionText};
+use crate::plan::StepText;
 use steersman_base::event::Pending;
 use steersman_base::id::AgentId;
 use steersman_base::message::ToolCall;

@@ -10,6 +10,7 @@ use super::{Message, MessageContext, line};
 use crate::commands::{self, Command, Draft, LineVerb, Verb};
 use crate::effect::{Effect, Outcome, PaneEffect, QuestionText};
 use crate::keymap::Edit;
+use crate::plan;
 use crate::state::Cause;
 use crate::status::HostState;
 use steersman_base::assets;
@@ -83,7 +84,7 @@ fn end_first(message: &Message, delivery: Option<Delivery>) -> Option<Vec<PaneEf
     Some(match message.first_purpose()? {
         Purpose::AboutCall(_) => vec![PaneEffect::DecideCall],
         Purpose::AboutQuestion(about) => vec![PaneEffect::SendAnswer(about.id, about.what)],
-        Purpose::AboutStep(_) => vec![PaneEffect::SendStep],
+        Purpose::AboutStep(_) => plan::commit(message),
         Purpose::Edit(_) => message.commit_edit(delivery),
         Purpose::Recall(_) | Purpose::Line => return None,
     })

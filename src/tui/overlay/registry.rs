@@ -6,12 +6,20 @@
 use super::Overlays;
 use crate::commands::{Command, Takes, Verb};
 use crate::effect::PaneEffect;
-use crate::keymap::Action;
-use crate::keymap::table::{TableRow, key};
+use crate::keymap::table::{TableRow, also, key, row};
+use crate::keymap::{Action, Context, Travel};
 use crate::ui_context::UiContext;
+use steersman_base::id::AgentId;
 
 /// The panes, in the order in which help shows them.
-static PANES: [&PaneEntry; 2] = [&crate::jobs::PANE, &crate::command_runs::PANE];
+static PANES: [&PaneEntry; 6] = [
+    &crate::ledger::PANE,
+    &crate::changes::PANE,
+    &crate::plan::PANE,
+    &crate::context::PANE,
+    &crate::jobs::PANE,
+    &crate::command_runs::PANE,
+];
 
 /// A pane, as it registers itself.
 #[derive(Debug)]
@@ -20,11 +28,13 @@ pub struct PaneEntry {
     pub id: &'static str,
     /// The heading of its keys in help.
     pub title: &'static str,
-    /// Its keys while it is open.
+    /// The keys that move through its rows or texts: [`list_keys`], [`page_keys`].
+    pub travel: &'static [&'static [TableRow]],
+    /// Its other keys while it is open.
     pub keys: &'static [TableRow],
-    /// The key that opens it from everywhere; empty where none does.
+    /// The keys that open it from everywhere, with two blanks between them; empty where none does.
     pub opened_by: &'static str,
-    /// What the list of the most used keys says of that key.
+    /// What the list of the most used keys says of them.
     pub brief: &'static str,
     /// Its command with what it takes, as help shows it.
     pub usage: &'static str,
@@ -38,8 +48,50 @@ pub struct PaneEntry {
     pub run: fn(&mut PaneContext<'_>, argument: &str) -> Vec<PaneEffect>,
 }
 
+impl PaneEntry {
+    /// Returns its place in the registry.
+    pub fn pane(&self) -> PaneId {
+        PaneId(PANES.iter().position(|pane| pane.id == self.id).unwrap_or_default())
+    }
+
+    /// Returns where its keys hold.
+    pub fn context(&self) -> Context {
+        Context::Pane(self.pane())
+    }
+
+    /// Returns the first of the keys that open it.
+    fn first_key(&self) -> &'static str {
+        self.opened_by.split("  ").next().unwrap_or_default()
+    }
+
+    /// Returns all its keys while it is open.
+    pub(crate) fn table(&self) -> impl Iterator<Item = TableRow> {
+        self.travel.iter().copied().flatten().chain(self.keys).copied()
+    }
+}
+
+/// Makes the keys that select a row of a list; what help says of a step and of both ends.
+pub(crate) const fn list_keys(step: &'static str, ends: &'static str) -> [TableRow; 4] {
+    [
+        row("Up  k", Action::Travel(Travel::Previous), "Up/Down  k/j", step),
+        also("Down  j", Action::Travel(Travel::Next)),
+        row("Home", Action::Travel(Travel::First), "Home/End", ends),
+        also("End", Action::Travel(Travel::Last)),
+    ]
+}
+
+/// Makes the keys that go page by page; what help says of them.
+pub(crate) const fn page_keys(help: &'static str) -> [TableRow; 2] {
+    [
+        row("PageUp", Action::Travel(Travel::PageUp), "PageUp/PageDown", help),
+        also("PageDown", Action::Travel(Travel::PageDown)),
+    ]
+}
+
 /// What a pane that opens needs of the rest.
 pub struct PaneContext<'a> {
+    /// The agent that is shown.
+    pub agent: &'a AgentId,
     /// What lies over the panes.
     pub overlays: &'a mut Overlays,
     /// The run, and how it is shown.
@@ -85,8 +137,8 @@ impl PaneId {
 
     /// Returns its command.
     pub fn command(self) -> Command {
-        let PaneEntry { usage, takes, opened_by, help, .. } = *self.entry();
-        crate::commands::row(Verb::Pane(self), usage, takes, opened_by, help)
+        let entry = self.entry();
+        crate::commands::row(Verb::Pane(self), entry.usage, entry.takes, entry.first_key(), entry.help)
     }
 }
 

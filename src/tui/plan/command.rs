@@ -2,7 +2,7 @@
 //!
 //! Pure. A step is named by its id (`s3`) or its number in the list.
 
-use crate::effect::StepText;
+use crate::plan::StepText;
 use steersman_base::id::StepId;
 use steersman_base::plan::{Plan, PlanEdit, StepState};
 use steersman_base::protocol::Shift;

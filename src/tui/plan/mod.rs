@@ -6,22 +6,26 @@
 //!
 //! # Where things are
 //!
-//! - the pane: `mod.rs`; the argument of `/plan`: `command.rs`; the text of a step in the message: `src/tui/update/plan.rs`;
+//! - the pane: `mod.rs`; the argument of `/plan`: `command.rs`; the text of a step in the message: `update.rs`;
 //!   tests: `plan.rs`, `tests/pty/plan.rs`
 //! - the plans of the run: `src/session/model/plans.rs`; what the agent is told: `src/agent/plan.rs`; tests: `tests/agent/plan/told.rs`
 
 mod command;
+mod update;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::overlay::list::draw_empty;
+use super::overlay::registry::{PaneEntry, PaneKey, list_keys, page_keys};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::effect::{Outcome, PaneEffect, StepText};
-use crate::keymap::{Action, Context, PlanKey};
+use crate::commands::Takes;
+use crate::effect::Outcome;
+use crate::keymap::table::{also, key, row};
+use crate::keymap::{Action, Context};
 use crate::state::{Region, Regions};
 use crate::ui_context::UiContext;
-use crate::widgets::fit::{put, row, select};
+use crate::widgets::fit::{self, put, select};
 use crate::widgets::steps::step_lines;
 use crate::widgets::wrap::Line;
 use steersman_base::id::{AgentId, StepId};
@@ -31,6 +35,64 @@ use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
 
 pub use command::{PlanCommand, read};
+pub use update::{answered, commit, leave};
+
+/// How it registers itself.
+pub const PANE: PaneEntry = PaneEntry {
+    id: "plan",
+    title: "Plan of an agent",
+    travel: &[&list_keys("select a step", "first or last step"), &page_keys("scroll")],
+    keys: &[
+        key("a", Action::InPane(ADD), "add a step behind the selected one"),
+        key("Enter  e", Action::InPane(EDIT), "change its words, in the message"),
+        key("Space", Action::InPane(CHECK), "check it as done, or take that back"),
+        key("x", Action::InPane(STRIKE_OUT), "strike it out, or take that back"),
+        row("K  Alt+Up  Shift+Up", Action::InPane(MOVE_UP), "K/J  Alt+Up/Down", "move it up or down"),
+        also("J  Alt+Down  Shift+Down", Action::InPane(MOVE_DOWN)),
+        key("Tab", Action::InPane(NEXT_AGENT), "the plan of the next agent that has one"),
+        key("?", Action::Help, "help"),
+    ],
+    opened_by: "Ctrl+T  Alt+X",
+    brief: "plan",
+    usage: "/plan [add TEXT]",
+    takes: Takes::Any,
+    help: "the plan of the shown agent: read it, change it",
+    has_lines: true,
+    run: update::command,
+};
+
+/// Adds a step behind the selected one.
+const ADD: PaneKey = PaneKey("add-step");
+/// Changes the words of the selected step.
+const EDIT: PaneKey = PaneKey("edit-step");
+/// Checks the selected step as done, or takes that back.
+const CHECK: PaneKey = PaneKey("check-step");
+/// Strikes the selected step out, or takes that back.
+const STRIKE_OUT: PaneKey = PaneKey("strike-out-step");
+/// Lets it change places with the step before it.
+const MOVE_UP: PaneKey = PaneKey("move-step-up");
+/// Lets it change places with the step behind it.
+const MOVE_DOWN: PaneKey = PaneKey("move-step-down");
+/// Shows the plan of the next agent that has one.
+const NEXT_AGENT: PaneKey = PaneKey("next-plan");
+
+/// What is written about a step of a plan in the message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepText {
+    /// A new step, behind this one; at the end without one.
+    New(Option<StepId>),
+    Words(StepId),
+}
+
+impl StepText {
+    /// Returns the change of the plan that these words are.
+    pub fn edit(self, text: String) -> PlanEdit {
+        match self {
+            Self::New(after) => PlanEdit::Add { text, after },
+            Self::Words(step) => PlanEdit::Reword { step, text },
+        }
+    }
+}
 
 /// The plan of one agent, from its opening to its end.
 #[derive(Debug, Default)]
@@ -54,7 +116,7 @@ impl PlanPane {
 
 impl Overlay for PlanPane {
     fn context(&self) -> Context {
-        Context::Plan
+        PANE.context()
     }
 
     fn closing_words(&self) -> &'static str {
@@ -103,17 +165,17 @@ impl Overlay for PlanPane {
     }
 
     fn act(&mut self, action: Action, ui: &UiContext) -> Outcome {
-        let Action::InPlan(key) = action else { return Outcome::Ignored };
+        let Action::InPane(key) = action else { return Outcome::Ignored };
         // What is asked for is about the step that is selected now, also when another one comes to its row.
         self.select(self.selected(ui), ui);
         let steps = self.steps(ui);
         let step = steps.get(self.selected(ui));
-        let write = |what| Outcome::one(PaneEffect::WriteStep(self.agent.clone(), what));
+        let write = |what| Outcome::one(update::write_step(self.agent.clone(), what));
         let edit = |edit| Outcome::request(Request::EditPlan { agent: self.agent.clone(), edit });
         let mark = |step: &PlanStep, state| edit(PlanEdit::Mark { step: step.id.clone(), state });
         match (key, step) {
-            (PlanKey::Add, step) => write(StepText::New(step.map(|step| step.id.clone()))),
-            (PlanKey::NextAgent, _) => {
+            (ADD, step) => write(StepText::New(step.map(|step| step.id.clone()))),
+            (NEXT_AGENT, _) => {
                 let agents: Vec<&AgentId> = ui.run.plans.agents().collect();
                 let place = agents.iter().position(|agent| **agent == self.agent).map_or(0, |place| place + 1);
                 match agents.get(place % agents.len().max(1)) {
@@ -123,17 +185,18 @@ impl Overlay for PlanPane {
                 Outcome::DONE
             }
             (_, None) => Outcome::say("the plan has no steps; a adds one"),
-            (PlanKey::Edit, Some(step)) => write(StepText::Words(step.id.clone())),
-            (PlanKey::Check, Some(step)) => match step.state {
+            (EDIT, Some(step)) => write(StepText::Words(step.id.clone())),
+            (CHECK, Some(step)) => match step.state {
                 StepState::Done => mark(step, StepState::Pending),
                 StepState::Pending | StepState::Running | StepState::StruckOut => mark(step, StepState::Done),
             },
-            (PlanKey::StrikeOut, Some(step)) => match step.state {
+            (STRIKE_OUT, Some(step)) => match step.state {
                 StepState::StruckOut => mark(step, StepState::Pending),
                 StepState::Pending | StepState::Running | StepState::Done => mark(step, StepState::StruckOut),
             },
-            (PlanKey::MoveUp, Some(step)) => edit(PlanEdit::Move { step: step.id.clone(), shift: Shift::Earlier }),
-            (PlanKey::MoveDown, Some(step)) => edit(PlanEdit::Move { step: step.id.clone(), shift: Shift::Later }),
+            (MOVE_UP, Some(step)) => edit(PlanEdit::Move { step: step.id.clone(), shift: Shift::Earlier }),
+            (MOVE_DOWN, Some(step)) => edit(PlanEdit::Move { step: step.id.clone(), shift: Shift::Later }),
+            (_, Some(_)) => Outcome::Ignored,
         }
     }
 
@@ -149,7 +212,7 @@ impl Overlay for PlanPane {
         };
         let waiting = summary(&shared.unsent());
         if !waiting.is_empty() && inner.height > 2 {
-            let last = row(inner, inner.height - 1);
+            let last = fit::row(inner, inner.height - 1);
             put(buffer, last, &format!("⋯ not sent yet: {waiting}"), theme.pending);
             inner.height -= 1;
         }

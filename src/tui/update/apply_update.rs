@@ -1,12 +1,13 @@
 //! What the run says, applied to the context and from there into every pane: events, replies, snapshots, notices.
 
-use super::{approval, call_text, carry_out, command, hooks, plan, question, rules, servers, sessions, with_message};
+use super::{approval, call_text, carry_out, command, hooks, question, rules, servers, sessions, with_message};
 use crate::app::App;
 use crate::changes::ChangesPane;
 use crate::context::{ContextPane, in_words};
 use crate::effect::{Effect, PaneEffect};
 use crate::jobs;
 use crate::message::{Message, bring_back, send};
+use crate::plan;
 use crate::state::Medium;
 use crate::status::HostState;
 use crate::transcript::scroll::ScrollRequest;

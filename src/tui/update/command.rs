@@ -2,14 +2,11 @@
 
 use crate::agents::focus_details;
 use crate::approval::{self, QuestionSubject};
-use crate::changes::ChangesPane;
 use crate::commands::{self, Verb};
-use crate::context::ContextPane;
 use crate::effect::PaneEffect;
 use crate::help::Help;
 use crate::jobs;
 use crate::keymap::PauseKey;
-use crate::ledger::LedgerPane;
 use crate::message::vim::EditorKeys;
 use crate::message::{Before, Message};
 use crate::msg::Effect;
@@ -19,16 +16,15 @@ use crate::switch::{EventPlace, SessionPlace};
 use crate::transcript::cell::Level;
 use crate::ui_context::UiContext;
 use crate::update::{
-    approval as approvals, budget, carry_out, export, hooks, line, plan, rules, servers, sessions, transcript,
-    with_agents, with_pause,
+    approval as approvals, budget, carry_out, export, hooks, line, rules, servers, sessions, transcript, with_agents,
+    with_pause,
 };
 use crate::view::tour::TOUR_ROWS;
 use crate::{pause, pending};
 use steersman_base::id::AgentId;
-use steersman_base::protocol::{ContextOperation, LocalServer, PromptTemplate, Request, TemplateKind, UndoScope};
+use steersman_base::protocol::{LocalServer, PromptTemplate, Request, TemplateKind, UndoScope};
 use steersman_base::target::ALL;
 use steersman_base::text::visible_line;
-use steersman_session::model::ChangedFile;
 
 /// Carries a command out at once, whether a turn runs or not.
 pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
@@ -60,11 +56,6 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Pause => return pause_agents(app, argument),
         Verb::Export => wanted = export::export(app, argument),
         Verb::Pending => wanted.extend(pending::focus(pending, &ui.run.pending)),
-        Verb::Changes if ui.medium == Medium::Lines => wanted = changes_in_words(ui),
-        Verb::Changes => {
-            overlays.toggle(ChangesPane::default);
-            wanted.push(Request::ListChanges.into());
-        }
         Verb::Replay => match &ui.session {
             Some(session) => {
                 let place = SessionPlace { session: session.clone(), place: EventPlace::default() };
@@ -72,15 +63,8 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             }
             None => app.reply("this session is not saved, so it cannot be replayed"),
         },
-        Verb::Plan => wanted = plan::command(overlays, tree.selected(), ui, argument),
-        Verb::Context => {
-            if ui.medium == Medium::Screen {
-                overlays.toggle(|| ContextPane::at(tree.selected().clone()));
-            }
-            wanted.push(Request::Context { operation: ContextOperation::List }.into());
-        }
         Verb::Pane(pane) => {
-            let mut context = PaneContext { overlays, ui };
+            let mut context = PaneContext { agent: tree.selected(), overlays, ui };
             wanted = (pane.entry().run)(&mut context, argument);
         }
         Verb::Background => {
@@ -88,7 +72,6 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             let call = shown.and_then(|reader| reader.transcript.running_command());
             wanted.push(jobs::to_background(tree.selected(), call));
         }
-        Verb::Ledger => overlays.toggle(|| LedgerPane::at_newest(&ui.run.receipts)),
         Verb::Agents => focus.go(Pane::Tree),
         Verb::Details => return with_agents(app, focus_details).unwrap_or_default(),
         Verb::Zoom => focus.toggle_zoom(),
@@ -150,16 +133,6 @@ fn vim(message: &mut Message) -> PaneEffect {
     };
     message.set_editor_keys(keys);
     PaneEffect::Say(sentence.to_owned())
-}
-
-/// Names the changed files in lines.
-fn changes_in_words(ui: &UiContext) -> Vec<PaneEffect> {
-    let files: Vec<_> = ui.run.changes.files(None, None).iter().map(in_words).collect();
-    if files.is_empty() {
-        let sentence = "no tool has changed a file; changes made by shell commands are not tracked";
-        return vec![PaneEffect::Say(sentence.to_owned())];
-    }
-    files
 }
 
 /// Lists the skills, or says that there is none of this name.
@@ -275,11 +248,4 @@ fn stop(app: &mut App) -> Vec<Effect> {
     }
     app.status.say_while(Cause::NoTurn, "nothing is running", app.ui.now);
     Vec::new()
-}
-
-/// Returns a line about a changed file.
-fn in_words(file: &ChangedFile<'_>) -> PaneEffect {
-    let (added, removed) = file.lines();
-    let line = format!("changed: {}: +{added} −{removed}, by {}", visible_line(file.path), file.agents().join(", "));
-    PaneEffect::Note(AgentId::main(), line)
 }

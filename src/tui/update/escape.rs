@@ -1,11 +1,12 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{carry_out, leave_message, plan, sessions, transcript, with_agents};
+use super::{carry_out, leave_message, sessions, transcript, with_agents};
 use crate::agents::{Details, clear_filter};
 use crate::app::escape::{Escape, next_escape};
 use crate::approval;
 use crate::keymap::Answer;
 use crate::msg::Effect;
+use crate::plan;
 use crate::state::{App, Cause, Medium, Pane};
 use steersman_base::id::AgentId;
 use steersman_base::protocol::Request;

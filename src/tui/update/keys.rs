@@ -14,10 +14,10 @@ use crate::commands::Verb;
 use crate::effect::Outcome;
 use crate::help::{CheatSheet, Help};
 use crate::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, Travel, WriteKey, option_hint};
-use crate::ledger::LedgerPane;
 use crate::message::vim::VimOutcome;
 use crate::message::{Expanded, Message, bring_back, history_search, send};
 use crate::msg::{EditorSubject, Effect};
+use crate::plan;
 use crate::state::{App, Medium, Pane};
 use crate::transcript::{self as transcripts, scroll};
 use crate::{approval, palette, pause, pending};
@@ -238,7 +238,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::NextKind => next_kind(app),
         Action::Forward => forward(app),
         // Only changes of plans wait: they are looked at there.
-        Action::FocusPending if shows_plan(app) => return command::run(app, Verb::Plan, ""),
+        Action::FocusPending if shows_plan(app) => return command::run(app, Verb::Pane(plan::PANE.pane()), ""),
         Action::FocusPending => {
             let outcome = pending::focus(&mut app.pending, &app.ui.run.pending);
             return carry_out(app, outcome);
@@ -268,19 +268,10 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::FocusComposer => app.focus.go(Pane::Composer),
         Action::Help => app.focus.overlays.toggle(Help::default),
         Action::Pause(key) => return with_pause(app, key),
-        Action::Ledger => app.focus.overlays.toggle(|| LedgerPane::at_newest(&app.ui.run.receipts)),
-        Action::Changes => return command::run(app, Verb::Changes, ""),
-        Action::Plan => return command::run(app, Verb::Plan, ""),
         Action::Open(pane) => return command::run(app, Verb::Pane(pane), ""),
         Action::ToBackground => return command::run(app, Verb::Background, ""),
         // Nothing without the overlay or the replay that it is for.
-        Action::Jump
-        | Action::JumpToAnswer
-        | Action::InChanges(_)
-        | Action::InPane(_)
-        | Action::InPlan(_)
-        | Action::InWindow(_)
-        | Action::InReplay(_) => {}
+        Action::Jump | Action::InPane(_) | Action::InReplay(_) => {}
         Action::Travel(to) => return travel(app, to),
     }
     Vec::new()
@@ -461,12 +452,8 @@ fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
         | Context::Search
         | Context::Pending
         | Context::Help
-        | Context::Ledger
         | Context::Details
         | Context::Choices
-        | Context::Changes
-        | Context::Plan
-        | Context::Window
         | Context::Pane(_)
         | Context::Replay => scroll(shown(app), to),
     }

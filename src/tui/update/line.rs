@@ -90,7 +90,6 @@ pub fn report(verb: Verb, argument: &str) -> Option<Report> {
         Verb::Help => Report::Manual(argument.to_owned()),
         Verb::Agents => Report::Agents,
         Verb::Pending => Report::Pending,
-        Verb::Ledger => Report::Ledger,
         Verb::Details => Report::Status,
         _ => return None,
     })

@@ -25,7 +25,6 @@ mod hooks;
 mod keys;
 pub mod line;
 mod mouse;
-mod plan;
 mod question;
 mod replay;
 mod rules;
@@ -46,7 +45,7 @@ use crate::transcript::cell::Level;
 use crate::{palette, pause, pending};
 use apply_update::UpdateOutcome;
 use jiff::Timestamp;
-pub use replay::record;
+pub use replay::{NOT_SENT, record};
 use steersman_base::protocol::Request;
 use steersman_base::summary::count;
 
@@ -219,7 +218,7 @@ fn carry_out(app: &mut App, wanted: impl IntoIterator<Item = PaneEffect>) -> Vec
 }
 
 fn carry_out_one(app: &mut App, wanted: PaneEffect) -> Vec<Effect> {
-    let App { ui, message, questions, status, replay, .. } = app;
+    let App { ui, message, questions, status, .. } = app;
     // What a pane wants of another one may lead to more.
     let mut more = Vec::new();
     match wanted {
@@ -241,10 +240,6 @@ fn carry_out_one(app: &mut App, wanted: PaneEffect) -> Vec<Effect> {
         PaneEffect::KeepEntry(id) => app.pending.keep(id),
         PaneEffect::WriteAboutCall(agent, what) => more = call_text::write(message, agent, what, ui),
         PaneEffect::DecideCall => more.extend(call_text::commit(message)),
-        // In a replay nothing is written.
-        PaneEffect::WriteStep(..) if replay.is_some() => status.say(replay::NOT_SENT, ui.now),
-        PaneEffect::WriteStep(agent, what) => more = plan::write(message, agent, what, ui),
-        PaneEffect::SendStep => more = plan::commit(message),
         PaneEffect::WriteAnswer(id, what) => more.push(approval::write(message, id, what, ui)),
         PaneEffect::SendAnswer(id, what) => more.extend(approval::send(questions, message, (id, what), ui)),
         PaneEffect::Call(call) => more = call.carry_out(app),

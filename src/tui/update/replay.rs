@@ -240,7 +240,7 @@ fn press(app: &mut App, key: &KeyEvent, now: Timestamp) -> Option<Vec<Effect>> {
 /// Returns whether an action has its usual meaning in a replay.
 fn is_reading(action: Action) -> bool {
     let focuses = matches!(action, Action::FocusTree | Action::FocusPending | Action::FocusComposer | Action::Escape);
-    let reads = matches!(action, Action::Changes | Action::Read(ReadKey::Copy | ReadKey::Open | ReadKey::Write));
+    let reads = matches!(action, Action::Read(ReadKey::Copy | ReadKey::Open | ReadKey::Write));
     let ends = matches!(action, Action::Quit | Action::QuitOrDelete | Action::Suspend);
     focuses || reads || ends || matches!(action, Action::NextTheme | Action::Mouse) || action.only_shows()
 }

@@ -4,9 +4,10 @@
 //! follow it; the words name both.
 
 use crate::agents::view::agent_name;
-use crate::effect::{CallText, QuestionText, StepText};
+use crate::effect::{CallText, QuestionText};
 use crate::keymap::Context;
 use crate::palette::OfferState;
+use crate::plan::StepText;
 use crate::state::App;
 use crate::status::HostState;
 use crate::widgets::fit::{clock, one_line};

@@ -52,11 +52,7 @@ pub const ROWS: &[TableRow] = &[
         "pause the shown agent before its next call or request, or let it go on; Ctrl+P outside the message",
     )
     .brief("pause the agent, or go on"),
-    key("Alt+G", A::Changes, "the files that tools changed, with diffs").brief("changed files, with diffs"),
-    key("Ctrl+T  Alt+X", A::Plan, "the plan of the shown agent: read it, change it").brief("plan"),
     key("Ctrl+B  Alt+Q", A::ToBackground, "send the command that the shown agent waits for to the background"),
-    key("F4", A::Ledger, "the ledger: every text that was sent, and what became of it")
-        .brief("what became of your texts"),
     key("F6", A::ChooseModel, "choose the model").brief("model"),
     key("F7", A::Prefill(Prefill("/export ")), "export the transcript or the ledger"),
     key("F8", A::NextTheme, "the next theme"),

@@ -1,7 +1,7 @@
 //! The keys of the lists over the screen, and of the pending texts.
 
 use super::{TableRow, also, key, row};
-use crate::keymap::{Action as A, ChangesKey, ContextKey, LookKey, PendingKey, PlanKey, Travel, WriteKey};
+use crate::keymap::{Action as A, LookKey, PendingKey, Travel, WriteKey};
 
 /// The keys of the pending list.
 pub const PENDING: &[TableRow] = &[
@@ -21,61 +21,6 @@ pub const PENDING: &[TableRow] = &[
     key("z", A::Look(LookKey::Zoom), "let it fill the screen above the message; again: back"),
     key("F5", A::Pending(PendingKey::DeliverNow), "deliver it now, in place of the answer being written"),
     key("?", A::Help, "help"),
-];
-
-pub const LEDGER: &[TableRow] = &[
-    row("Up  k", A::Travel(Travel::Previous), "Up/Down  k/j", "select a text"),
-    also("Down  j", A::Travel(Travel::Next)),
-    row("Home", A::Travel(Travel::First), "Home/End", "first or last"),
-    also("End", A::Travel(Travel::Last)),
-    key("Enter", A::Jump, "show the text in the transcript"),
-    key("a", A::JumpToAnswer, "show the reply in which the model says what it did with the text"),
-];
-
-/// The keys of the list of changed files.
-pub const CHANGES: &[TableRow] = &[
-    row("Up  k", A::Travel(Travel::Previous), "Up/Down  k/j", "select a file"),
-    also("Down  j", A::Travel(Travel::Next)),
-    row("Home", A::Travel(Travel::First), "Home/End", "first or last file"),
-    also("End", A::Travel(Travel::Last)),
-    row("PageUp", A::Travel(Travel::PageUp), "PageUp/PageDown", "scroll the change"),
-    also("PageDown", A::Travel(Travel::PageDown)),
-    row("Left  h", A::InChanges(ChangesKey::EarlierTurn), "Left/Right  h/l", "one turn, or the whole session"),
-    also("Right  l", A::InChanges(ChangesKey::LaterTurn)),
-    key("a", A::InChanges(ChangesKey::NextAgent), "the changes of one agent, or of all"),
-    key("Enter  o", A::InChanges(ChangesKey::Open), "open the change in the editor"),
-    key("u", A::InChanges(ChangesKey::UndoFile), "take the file's changes back; asks first"),
-    key("U", A::InChanges(ChangesKey::UndoTurn), "take the shown turn back; asks first"),
-];
-
-pub const PLAN: &[TableRow] = &[
-    row("Up  k", A::Travel(Travel::Previous), "Up/Down  k/j", "select a step"),
-    also("Down  j", A::Travel(Travel::Next)),
-    row("Home", A::Travel(Travel::First), "Home/End", "first or last step"),
-    also("End", A::Travel(Travel::Last)),
-    row("PageUp", A::Travel(Travel::PageUp), "PageUp/PageDown", "scroll"),
-    also("PageDown", A::Travel(Travel::PageDown)),
-    key("a", A::InPlan(PlanKey::Add), "add a step behind the selected one"),
-    key("Enter  e", A::InPlan(PlanKey::Edit), "change its words, in the message"),
-    key("Space", A::InPlan(PlanKey::Check), "check it as done, or take that back"),
-    key("x", A::InPlan(PlanKey::StrikeOut), "strike it out, or take that back"),
-    row("K  Alt+Up  Shift+Up", A::InPlan(PlanKey::MoveUp), "K/J  Alt+Up/Down", "move it up or down"),
-    also("J  Alt+Down  Shift+Down", A::InPlan(PlanKey::MoveDown)),
-    key("Tab", A::InPlan(PlanKey::NextAgent), "the plan of the next agent that has one"),
-    key("?", A::Help, "help"),
-];
-
-/// The keys of the list of what fills a context window.
-pub const WINDOW: &[TableRow] = &[
-    row("Up  k", A::Travel(Travel::Previous), "Up/Down  k/j", "select a part"),
-    also("Down  j", A::Travel(Travel::Next)),
-    row("Home", A::Travel(Travel::First), "Home/End", "largest or smallest part"),
-    also("End", A::Travel(Travel::Last)),
-    row("PageUp", A::Travel(Travel::PageUp), "PageUp/PageDown", "a page up or down"),
-    also("PageDown", A::Travel(Travel::PageDown)),
-    key("d", A::InWindow(ContextKey::Drop), "take the result out at the next boundary; again: leave it"),
-    key("p", A::InWindow(ContextKey::Pin), "pin the result, a compaction keeps it; again: no more"),
-    key("a", A::InWindow(ContextKey::NextAgent), "the next agent"),
 ];
 
 /// The keys of help; letters filter its list.

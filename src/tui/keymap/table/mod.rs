@@ -12,7 +12,7 @@ use super::{Action, Binding, Chord};
 #[derive(Debug, Clone, Copy)]
 pub struct TableRow {
     pub(super) keys: &'static str,
-    action: Action,
+    pub(super) action: Action,
     name: &'static str,
     help: &'static str,
     /// What the list of the most used keys says; empty for a key that is not in it.

@@ -2,33 +2,46 @@
 //!
 //! Always holds: what was written for a step is in the plan, in the message, or can be brought back.
 
-use crate::effect::{PaneEffect, StepText};
+use crate::effect::PaneEffect;
 use crate::message::purpose::{AboutStep, Purpose};
 use crate::message::{Message, bring_back};
 use crate::overlay::Overlays;
-use crate::plan::{PlanCommand, PlanPane, read};
+use crate::overlay::registry::PaneContext;
+use crate::plan::{PlanCommand, PlanPane, StepText, read};
 use crate::state::{Medium, Pane};
 use crate::ui_context::UiContext;
+use crate::update::NOT_SENT;
 use steersman_base::id::AgentId;
 use steersman_base::plan::{PlanEdit, PlanRefused};
 use steersman_base::protocol::Request;
 use steersman_base::text::visible_line;
 
 /// Carries out `/plan` with what stands behind it, about the agent that is shown.
-pub fn command(overlays: &mut Overlays, agent: &AgentId, ui: &UiContext, argument: &str) -> Vec<PaneEffect> {
+pub fn command(context: &mut PaneContext<'_>, argument: &str) -> Vec<PaneEffect> {
+    let PaneContext { agent, overlays, ui } = context;
     let shared = ui.run.plans.of(agent);
     match read(argument, shared.map(|shared| &shared.plan)) {
         Ok(PlanCommand::Show) if ui.medium == Medium::Lines => in_words(agent, ui),
         Ok(PlanCommand::Show) => {
-            overlays.toggle(|| PlanPane::of(agent.clone(), None));
+            overlays.toggle(|| PlanPane::of((*agent).clone(), None));
             Vec::new()
         }
-        Ok(PlanCommand::Edit(edit)) => vec![Request::EditPlan { agent: agent.clone(), edit }.into()],
+        Ok(PlanCommand::Edit(edit)) => vec![Request::EditPlan { agent: (*agent).clone(), edit }.into()],
         Err(sentence) => vec![PaneEffect::Say(sentence)],
     }
 }
 
-pub fn write(message: &mut Message, agent: AgentId, what: StepText, ui: &UiContext) -> Vec<PaneEffect> {
+/// Begins the text of a step in the message; in a replay nothing is written.
+pub fn write_step(agent: AgentId, what: StepText) -> PaneEffect {
+    PaneEffect::call(move |app| {
+        if app.replay.is_some() {
+            return vec![PaneEffect::Say(NOT_SENT.to_owned())];
+        }
+        write(&mut app.message, agent.clone(), what.clone(), &app.ui)
+    })
+}
+
+fn write(message: &mut Message, agent: AgentId, what: StepText, ui: &UiContext) -> Vec<PaneEffect> {
     if let Some(first) = message.blocked() {
         return vec![PaneEffect::CloseOverlay, first];
     }
