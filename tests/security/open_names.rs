@@ -7,6 +7,7 @@ use steersman_seccomp_notify::{ALLOW, Instruction, Listener};
 use crate::advisories::{bash, home, run, sandboxes};
 use crate::support::server::{Reply, Server};
 use crate::support::terminal::Start;
+use crate::support::users::tree;
 
 /// Lets a thread start programs that cannot answer system calls of others: somebody else stands around them already, and
 /// passes everything on. A kernel without such answers needs nothing of that.
@@ -53,6 +54,54 @@ fn no_command_writes_unasked_where_no_sandbox_closes_a_name() {
             }
             assert!(!run.is_there("work/made"), "{sandbox}, {answers:?}");
             assert!(looked.contains("what is there"), "{sandbox}, {answers:?}: {looked}");
+        }
+    }
+}
+
+/// A repository whose own settings name files of the project, none of which has a name that other programs obey.
+const NAMED: [(&str, &str); 4] = [
+    ("work/.git/HEAD", "ref: refs/heads/main\n"),
+    (
+        "work/.git/config",
+        "[core]\n\thooksPath = tools/checks\n\tfsmonitor = tools/watch\n[include]\n\tpath = ../shared.cfg\n",
+    ),
+    ("work/tools/watch", "what is there"),
+    ("work/kept.txt", "what is there"),
+];
+
+#[test]
+fn what_a_project_itself_protects_stays_as_it_is_where_no_sandbox_closes_a_name() {
+    let attack =
+        "mkdir -p tools/checks; echo evil > tools/checks/pre-commit; echo evil > shared.cfg; echo evil > tools/watch";
+    let write = |path: &str| ("write", json!({"path": path, "content": "evil"}));
+    let calls = [
+        bash(attack),
+        bash("cp kept.txt tools/checks/post-commit"),
+        bash("git config core.fsmonitor evil"),
+        ("bash", json!({"command": attack, "background": true})),
+        ("read", json!({"path": "tools/watch"})),
+        write("tools/checks/pre-commit"),
+        write("shared.cfg"),
+        write("tools/watch"),
+    ];
+    // A rule of the user's for a program is no yes to a protected place either.
+    let rules =
+        "[rules]\nallow = [\"bash: mkdir *\", \"bash: echo *\", \"bash: cp *\", \"bash: git *\", \"write: **\"]\n";
+    let hook =
+        json!({"hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": attack}]}]}}).to_string();
+    for sandbox in sandboxes() {
+        for answers in [&["--mode", "auto"][..], &["--yes"]] {
+            let own = [(".config/steersman/config.toml", rules), (".config/steersman/hooks.json", &hook)];
+            let home = home(&[&NAMED[..], &own].concat());
+            let before = tree(&home.path().join("work"));
+            let arguments = [answers, &["--sandbox", sandbox]].concat();
+            let run = with_open_names(|| run(home, &arguments, &calls));
+            assert!(run.said.contains(SAID), "{sandbox}, {answers:?}: {}", run.said);
+            assert_eq!(run.results.len(), calls.len(), "{sandbox}, {answers:?}: {}", run.said);
+            for (at, result) in run.results.iter().enumerate().filter(|(at, _)| *at != 4) {
+                assert!(result.contains("approv"), "{sandbox}, {answers:?}: {:?}: {result}", calls[at]);
+            }
+            assert_eq!(tree(&run.path("work")), before, "{sandbox}, {answers:?}: {}", run.said);
         }
     }
 }

@@ -58,7 +58,7 @@ pub struct Run {
 }
 
 impl Run {
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.home.path().join(name)
     }
 
