@@ -5,16 +5,17 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::effect::Outcome;
+use super::overlay::{ListPosition, Overlay, OverlayDrawn, Overlays};
+use crate::effect::{Effect, Outcome, PaneEffect};
 use crate::keymap::{Action, Context, Travel};
 use crate::ledger;
-use crate::state::Regions;
+use crate::state::{Medium, Regions};
 use crate::theme::Theme;
 use crate::ui_context::UiContext;
 use crate::widgets::fit::{below, put, row};
 use crate::widgets::wrap::{Break, Line, wrapped};
-use steersman_base::summary::ComparedTable;
+use steersman_base::id::AgentId;
+use steersman_base::summary::{ComparedRow, ComparedTable};
 
 /// Columns of the names of rows, and those from which both sessions stand side by side.
 const NAMES: u16 = 10;
@@ -120,4 +121,31 @@ fn lines(table: &ComparedTable, width: u16, theme: &Theme) -> Vec<[Line; 3]> {
         }
     }
     shown
+}
+
+/// Compares the session that runs with another one, or two others.
+///
+/// # Errors
+/// Why it cannot.
+pub fn compare(ui: &UiContext, names: &str) -> Result<Effect, &'static str> {
+    let mut names = names.split_whitespace().map(str::to_owned);
+    match (names.next(), names.next(), names.next(), &ui.session) {
+        (Some(first), Some(second), None, _) => Ok(Effect::Compare([first, second])),
+        (Some(other), None, _, Some(own)) => Ok(Effect::Compare([own.clone(), other])),
+        (Some(_), None, _, None) => Err("this session is not saved: name two others"),
+        (None, ..) | (_, _, Some(_), _) => Err("name one session or two; steersman sessions lists them"),
+    }
+}
+
+/// Shows two sessions side by side; in lines, says them.
+pub fn show(overlays: &mut Overlays, table: ComparedTable, ui: &UiContext) -> Vec<PaneEffect> {
+    if ui.medium == Medium::Screen {
+        overlays.open(ComparedPane::new(table));
+        return Vec::new();
+    }
+    let line = |ComparedRow { name, sides: [left, right] }: ComparedRow| {
+        format!("{name}: {}; {}", left.join(", "), right.join(", "))
+    };
+    let lines = std::iter::once(table.heading).chain(table.rows.into_iter().map(line));
+    lines.map(|line| PaneEffect::Note(AgentId::main(), line)).collect()
 }

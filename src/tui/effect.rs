@@ -7,15 +7,14 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::app::App;
-use super::commands::Verb;
 use super::export::ExportRequest;
 use super::fuzzy::FuzzyQuery;
 use super::highlight::Job;
 use super::pictures::{NewPicture, PictureJob};
 use super::state::{Cause, MouseMode, Pane, Report};
-use super::switch::{ChoiceSubject, ListChoice, SessionPlace, SessionsFor, Switch};
-use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{ApprovalId, Request, UndoScope};
+use super::switch::{SessionPlace, SessionsFor, Switch};
+use steersman_base::id::AgentId;
+use steersman_base::protocol::Request;
 
 /// What a pane did with a key or a click.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,37 +39,10 @@ pub enum PaneEffect {
     /// The focus for a pane; overlays close.
     Focus(Pane),
     CloseOverlay,
-    /// What follows from a choice in a list of sessions or messages.
-    Chosen(ChoiceSubject, ListChoice),
     /// No sentence in the status line any more: what it was about is done.
     Quiet,
     /// A note at the end of an agent's transcript.
     Note(AgentId, String),
-    /// What Enter does, wherever the text came from.
-    Enter,
-    Run(Verb, String),
-    /// The decision about the call that the message is about.
-    DecideCall,
-    /// A pending text that the user has in newer words: what its queue returns is dropped.
-    KeepEntry(MessageId),
-    /// What was taken from the completion list: in place of so many characters before the cursor, or of the whole text.
-    Complete(Option<usize>, String),
-    /// The edit of a pending text in the message.
-    EditEntry(AgentId, MessageId),
-    /// A text about the call before which this agent waits.
-    WriteAboutCall(AgentId, CallText),
-    /// The words of an answer to this request, to be written.
-    WriteAnswer(ApprovalId, QuestionText),
-    /// The words that the message holds, as the answer to this request.
-    SendAnswer(ApprovalId, QuestionText),
-    /// A sentence that names what is written first and has to be ended.
-    EndFirst,
-    /// A conversation that starts anew, on an empty screen.
-    NewConversation,
-    /// A conversation that goes back to its system prompt.
-    ResetConversation,
-    /// What tools changed, as it was before.
-    UndoChanges(UndoScope),
     /// Something that crosses panes.
     Call(RootCall),
 }
@@ -107,24 +79,6 @@ impl PaneEffect {
     pub fn call(call: impl Fn(&mut App) -> Vec<Self> + 'static) -> Self {
         Self::Call(RootCall(Rc::new(call)))
     }
-}
-
-/// What is written about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallText {
-    /// Its arguments, a JSON object.
-    Arguments,
-    /// Why it is skipped; the model is told.
-    Reason,
-}
-
-/// What is written for a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QuestionText {
-    /// Why not: the answer is a no.
-    No,
-    /// The values of a form.
-    Form,
 }
 
 impl Outcome {

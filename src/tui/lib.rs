@@ -17,7 +17,10 @@
 //! - keys, pastes, mouse and focus out of bytes: `input/mod.rs`, `input/decode/mod.rs`, `input/sequence.rs`; tests:
 //!   `tests/pty/terminal.rs`
 //! - images as pictures: `pictures/mod.rs`; tests: `picture_cells.rs`, `tests/pty/pictures.rs`
-//! - the list of sessions, branches: `sessions.rs`, `switch.rs`; tests: `session_screen.rs`, `session_branch.rs`
+//! - lists to choose from: `choices.rs`; what they list: `sessions.rs`, `branch.rs`, `servers.rs`, `hooks.rs`, `switch.rs`; tests:
+//!   `session_screen.rs`, `session_branch.rs`, `mcp_servers.rs`, `hooks_list.rs`
+//! - what an earlier process left: `unfinished.rs`; undo: `undo.rs`; rules: `rules.rs`; budget, compaction, another try:
+//!   `conversation.rs`; tests: `session_screen.rs`, `undo.rs`, `rule_or_line.rs`, `long_conversations.rs`
 //! - slash commands and their completion: `commands/mod.rs`, `update/command.rs`, `palette/mod.rs`; tests: `commands.rs`,
 //!   `tests/pty/commands.rs`
 
@@ -73,5 +76,13 @@ pub mod update;
 pub mod view;
 pub mod widgets;
 
+pub mod branch;
+pub mod choices;
+pub mod conversation;
+pub mod hooks;
+pub mod rules;
+pub mod servers;
+pub mod undo;
+pub mod unfinished;
 pub use outside::Outside;
 pub use run::{Ending, ScreenOptions, run, run_lines};

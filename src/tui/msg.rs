@@ -8,6 +8,7 @@ use ratatui::layout::Size;
 
 use crate::agents::AgentsDrawn;
 use crate::approval::ShownQuestion;
+use crate::choices::ListChoice;
 use crate::export::ExportSubject;
 use crate::fuzzy::FuzzyMatches;
 use crate::highlight::Coloured;
@@ -17,7 +18,7 @@ use crate::overlay::OverlayPosition;
 use crate::pause::PauseDrawn;
 use crate::pictures::PictureProtocol;
 use crate::state::Regions;
-use crate::switch::{ListChoice, SessionsFor};
+use crate::switch::SessionsFor;
 use crate::theme::Background;
 use crate::timeline::Recorded;
 use crate::transcript::{Looked, TranscriptDrawn};

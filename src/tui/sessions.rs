@@ -1,196 +1,125 @@
-//! The list to choose from that lies over the screen, with a filter and a preview: the saved sessions, what was found in
-//! them, the user's own messages, or the MCP servers. The list has the upper half where there is room for a preview.
+//! The saved sessions on the screen: the list of them, what was found in them, and the question before the screen closes for
+//! another one.
 //!
-//! What a choice leads to, and the questions about that: `src/tui/update/sessions.rs`, `src/tui/switch.rs`; the saved
-//! sessions as rows: `src/tui/run/sessions.rs`; stories: `session/screen.rs`, `session/branch.rs`, `session/command.rs`.
+//! Always holds: the screen closes for something else only when no turn runs and nothing waits, or when the user said so.
+//! The saved sessions as rows: `src/tui/run/sessions.rs`; tests: `session_screen.rs`.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-
-use super::overlay::list::{ListRows, below_rule, draw_empty, put_details};
-use super::overlay::{FilterText, ListPosition, Overlay, OverlayDrawn, Overlays};
-use crate::effect::{Outcome, PaneEffect};
-use crate::keymap::{Action, Context};
-use crate::state::Regions;
-use crate::switch::{ChoiceSubject, ListChoice};
-use crate::theme::Theme;
+use crate::approval::{self, Question, QuestionSubject, Rewind};
+use crate::choices::{Choices, ListChoice, ListKind};
+use crate::effect::{Effect, PaneEffect};
+use crate::overlay::Overlays;
+use crate::state::Medium;
+use crate::switch::{SessionPlace, SessionsFor, Switch};
 use crate::ui_context::UiContext;
-use crate::widgets::fit::{one_line, put};
-use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
-use steersman_base::text::visible;
+use steersman_base::id::AgentId;
+use steersman_base::text::visible_line;
+use steersman_session::model::DetailPart;
 
-/// Rows from which there is room for a preview.
-const TALL: u16 = 12;
-/// Columns that are left to a title at least.
-const TITLE: u16 = 24;
+/// Most sessions that the line output lists.
+const LISTED_SESSIONS: usize = 10;
+/// What happens to a turn when the screen closes.
+pub const LEAVES: &str = "A turn that runs is stopped. What waits is held in this session until you come back.";
 
-/// The list, from its opening to its end.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choices {
-    subject: ChoiceSubject,
-    /// `None` until they are known.
-    rows: Option<Result<Vec<ListChoice>, String>>,
-    filter: FilterText,
-    /// The places of the rows that the filter leaves.
-    found: Vec<usize>,
-    position: ListPosition,
+/// The saved sessions.
+static SAVED: ListKind = ListKind {
+    titles: [" Sessions: go on with one ", " Sessions "],
+    awaited: "reading the sessions…",
+    empty: "no session is saved",
+    choose: Some(go_on_with),
+};
+
+/// The places in them that hold the words of a search.
+static FOUND: ListKind = ListKind {
+    titles: [" Found in the sessions: read one there ", " Found "],
+    awaited: "reading the sessions…",
+    empty: "no session holds these words",
+    choose: Some(read),
+};
+
+/// Goes on with the session of this name, or lets one be chosen.
+pub fn resume(overlays: &mut Overlays, ui: &UiContext, name: &str) -> Effect {
+    if !name.is_empty() {
+        return Effect::ListSessions(SessionsFor::Named(name.to_owned()));
+    }
+    if ui.medium == Medium::Screen {
+        overlays.open(Choices::awaited(&SAVED));
+    }
+    Effect::ListSessions(SessionsFor::Choosing)
 }
 
-impl Choices {
-    /// Opens a list that is not known yet.
-    pub fn awaited(subject: ChoiceSubject) -> Self {
-        Self { subject, ..Self::default() }
+/// Searches all saved sessions; a place where these words stand can be chosen.
+pub fn search(overlays: &mut Overlays, ui: &UiContext, words: &str) -> Effect {
+    if ui.medium == Medium::Screen {
+        overlays.open(Choices::awaited(&FOUND));
     }
+    Effect::ListSessions(SessionsFor::Holding(words.to_owned()))
+}
 
-    /// Opens a list with its last row selected.
-    pub fn of(subject: ChoiceSubject, rows: Vec<ListChoice>) -> Self {
-        let position = ListPosition { selected: rows.len().saturating_sub(1), top: 0 };
-        let mut list = Self { subject, position, ..Self::default() };
-        list.take(Ok(rows));
-        list
-    }
-
-    /// Takes the rows that were waited for, or why there are none.
-    pub fn take(&mut self, rows: Result<Vec<ListChoice>, String>) {
-        self.rows = Some(rows);
-        self.filter_rows();
-    }
-
-    /// Gives rows to the list of this subject, when it is open.
-    pub fn refresh(
-        overlays: &mut Overlays,
-        subject: ChoiceSubject,
-        rows: impl FnOnce() -> Result<Vec<ListChoice>, String>,
-    ) {
-        if let Some(list) = overlays.find_mut::<Self>().filter(|list| list.subject == subject) {
-            list.take(rows());
+/// Takes the list of sessions, or of places in them.
+pub fn listed(
+    overlays: &mut Overlays,
+    wanted_for: &SessionsFor,
+    rows: Result<Vec<ListChoice>, String>,
+    ui: &UiContext,
+) -> Vec<PaneEffect> {
+    let mut wanted = Vec::new();
+    let known = match &rows {
+        Ok(known) => known.as_slice(),
+        Err(reason) => {
+            wanted.push(PaneEffect::Reply(reason.clone()));
+            &[]
         }
-    }
-
-    /// Returns the rows, or why there are none; `None` until they are known.
-    fn rows(&self) -> Option<Result<&[ListChoice], &str>> {
-        self.rows.as_ref().map(|rows| rows.as_deref().map_err(String::as_str))
-    }
-
-    /// Finds the rows that the filter leaves: once for each change, as there may be thousands.
-    fn filter_rows(&mut self) {
-        let words = self.filter.words();
-        let holds = |row: &ListChoice| {
-            if words.is_empty() {
-                return true;
+    };
+    if let SessionsFor::Named(name) = wanted_for {
+        let mut fitting = known.iter().filter(|row| row.id.starts_with(name));
+        match (fitting.next(), fitting.next()) {
+            (Some(row), None) => wanted.extend(go_on_with(row, ui)),
+            (None, _) => wanted.push(PaneEffect::Reply(format!("there is no session {name}; /resume lists them"))),
+            (Some(_), Some(_)) => {
+                let sentence = format!("{name} is the beginning of several sessions; write more of it");
+                wanted.push(PaneEffect::Reply(sentence));
             }
-            let all = format!("{} {} {} {}", row.id, row.title, row.details, row.preview).to_lowercase();
-            words.iter().all(|word| all.contains(word))
-        };
-        let rows = self.rows().and_then(Result::ok).unwrap_or_default();
-        self.found = (0..).zip(rows).filter(|(_, row)| holds(row)).map(|(place, _)| place).collect();
+        }
+        return wanted;
     }
-
-    /// Returns the row at a place among those that the filter leaves.
-    fn row(&self, place: usize) -> Option<&ListChoice> {
-        self.rows()?.ok()?.get(*self.found.get(place)?)
+    let (kind, sentence) = match wanted_for {
+        SessionsFor::Choosing | SessionsFor::Named(_) => {
+            (&SAVED, "/resume ID goes on with a session; the beginning of the ID is enough")
+        }
+        SessionsFor::Holding(_) if known.is_empty() => (&FOUND, FOUND.empty),
+        SessionsFor::Holding(_) => (&FOUND, "steersman replay ID --at N shows a session at event N"),
+    };
+    if ui.medium == Medium::Lines {
+        for row in known.iter().take(LISTED_SESSIONS) {
+            let line = format!("{}: {}; {}", row.id, visible_line(&row.title), visible_line(&row.details));
+            wanted.push(PaneEffect::Note(AgentId::main(), line));
+        }
+        wanted.push(PaneEffect::Say(sentence.to_owned()));
     }
-
-    fn selected_row(&self) -> usize {
-        self.position.selected.min(self.found.len().saturating_sub(1))
-    }
+    Choices::refresh(overlays, kind, || rows);
+    wanted
 }
 
-impl Overlay for Choices {
-    fn context(&self) -> Context {
-        Context::Choices
-    }
-
-    fn titles(&self, _: &UiContext) -> Vec<String> {
-        let titles = match self.subject {
-            ChoiceSubject::Session => [" Sessions: go on with one ", " Sessions "],
-            ChoiceSubject::Hit => [" Found in the sessions: read one there ", " Found "],
-            ChoiceSubject::Message => [" Your messages: branch from just before one ", " Your messages "],
-            ChoiceSubject::Server => [" MCP servers: start one ", " MCP servers "],
-            ChoiceSubject::Hook => [" Hooks: when they run, and what they did last ", " Hooks "],
-        };
-        titles.map(str::to_owned).to_vec()
-    }
-
-    fn hints(&self, _: &UiContext) -> &'static [&'static str] {
-        if self.subject == ChoiceSubject::Hook {
-            return &[" type to filter · Up/Down select · Esc closes ", " Esc closes "];
-        }
-        &[" type to filter · Up/Down select · Enter chooses · Esc closes ", " Enter chooses · Esc closes "]
-    }
-
-    fn count(&self, _: &UiContext) -> usize {
-        self.found.len()
-    }
-
-    fn position(&mut self) -> &mut ListPosition {
-        &mut self.position
-    }
-
-    fn selected(&self, _: &UiContext) -> usize {
-        self.selected_row()
-    }
-
-    fn act(&mut self, action: Action, _: &UiContext) -> Outcome {
-        match action {
-            Action::Jump => {
-                let chosen = self.row(self.selected_row());
-                let chosen = chosen.map(|row| PaneEffect::Chosen(self.subject, row.clone()));
-                return Outcome::Consumed(chosen.into_iter().collect());
-            }
-            Action::Write(key) => _ = self.filter.delete(key),
-            _ => return Outcome::Ignored,
-        }
-        self.filter_rows();
-        self.position.selected = 0;
-        Outcome::DONE
-    }
-
-    fn type_char(&mut self, c: char) -> Outcome {
-        self.filter.type_text(c.encode_utf8(&mut [0; 4]));
-        self.filter_rows();
-        self.position.selected = 0;
-        Outcome::DONE
-    }
-
-    fn draw_inside(&self, ui: &UiContext, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
-        let theme = &ui.theme;
-        let (cursor, below) = self.filter.draw(inner, theme, buffer);
-        let selected = self.selected_row();
-        let nothing = match (self.rows(), self.subject) {
-            (None, ChoiceSubject::Server) => "checking the servers…",
-            (None, _) => "reading the sessions…",
-            (Some(Ok([])), ChoiceSubject::Hit) => "no session holds these words",
-            (Some(Err(reason)), _) => reason,
-            (Some(Ok([])), ChoiceSubject::Session) => "no session is saved",
-            (Some(Ok([])), ChoiceSubject::Message) => "nothing was said yet",
-            (Some(Ok([])), ChoiceSubject::Server) => "no MCP server is configured; /help mcp says how",
-            (Some(Ok([])), ChoiceSubject::Hook) => "there are no hooks; /help hooks says how to add some",
-            (Some(Ok(_)), _) => "nothing fits the filter",
-        };
-        let Some(chosen) = self.row(selected) else {
-            draw_empty(&[&one_line(nothing)], below, theme, buffer);
-            return OverlayDrawn { cursor: Some(cursor), ..OverlayDrawn::default() };
-        };
-        let area = if below.height >= TALL { Rect { height: below.height / 2, ..below } } else { below };
-        let rows = ListRows { area, rows: &self.found, selected, top: 0, height: 1 };
-        rows.draw(theme, regions, buffer, |place, room, buffer| {
-            let Some(choice) = self.rows().and_then(Result::ok).and_then(|rows| rows.get(*place)) else { return };
-            let left = put_details(buffer, room, &choice.details, TITLE, theme.dim);
-            put(buffer, left, &one_line(&choice.title), theme.text);
-        });
-        let preview = Rect { y: area.bottom(), height: below.height - area.height, ..below };
-        if preview.height > 1 {
-            draw_preview(chosen, theme, below_rule(preview, theme, buffer), buffer);
-        }
-        OverlayDrawn { cursor: Some(cursor), ..OverlayDrawn::default() }
-    }
+/// Reads a session at the place that was found. The list stays open for the next one.
+fn read(row: &ListChoice, _: &UiContext) -> Vec<PaneEffect> {
+    let place = SessionPlace { session: row.id.clone(), place: row.place.clone() };
+    vec![PaneEffect::Outside(Effect::ReadSession(place))]
 }
 
-fn draw_preview(choice: &ListChoice, theme: &Theme, area: Rect, buffer: &mut Buffer) {
-    let details = [choice.id.as_str(), &choice.details].into_iter().filter(|fact| !fact.is_empty());
-    let details = Line::new(&details.collect::<Vec<_>>().join(" · "), theme.dim);
-    let preview = visible(&choice.preview);
-    let texts = preview.lines().map(|line| Line::new(line, theme.text));
-    draw_text(&wrapped(std::iter::once(details).chain(texts), area.width.into(), Break::Words), 0, area, buffer);
+/// Goes on with a session, after a question where a turn runs.
+fn go_on_with(row: &ListChoice, ui: &UiContext) -> Vec<PaneEffect> {
+    let mut wanted = vec![PaneEffect::CloseOverlay];
+    if ui.session.as_deref() == Some(row.id.as_str()) {
+        wanted.push(PaneEffect::Say("this is the session that runs here".to_owned()));
+        return wanted;
+    }
+    let switch = Switch::Resume { session: row.id.clone(), directory: row.directory.clone() };
+    if !ui.run.is_under_way() {
+        wanted.push(PaneEffect::Outside(Effect::Switch(switch)));
+        return wanted;
+    }
+    let subject = QuestionSubject::Switch(switch, Rewind::Nothing);
+    let detail = vec![DetailPart::Text(LEAVES.to_owned())];
+    wanted.push(approval::ask(Question::new(subject, "Leave this session for another?", detail)));
+    wanted
 }

@@ -3,7 +3,7 @@
 //!
 //! # Where things are
 //!
-//! - gauge, compaction, budget and notes on the screen: `src/tui/update/budget.rs`; tests: `long_conversations.rs`
+//! - gauge, compaction, budget and notes on the screen: `src/tui/conversation.rs`; tests: `long_conversations.rs`
 //! - receipts in the transcript: `src/tui/update/apply_update.rs`, `src/tui/view/receipt.rs`; tests: `receipt_marks.rs`,
 //!   `tests/session/receipt_lives.rs`, `tests/pty/receipts.rs`
 //! - the mouse: what lies where, clicks, wheel, drags: `src/tui/update/mouse.rs`; tests:

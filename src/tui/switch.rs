@@ -1,39 +1,9 @@
 //! What the program goes on with when the screen closes for something else than the end (another session, or a branch),
-//! and what is chosen for that.
+//! and what is read for that.
 //!
 //! Chosen on the screen, carried out by the program when the run has ended and its journal is closed.
 
 use steersman_base::id::{AgentId, MessageId};
-
-/// What is chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ChoiceSubject {
-    #[default]
-    Session,
-    /// A message of the user, to branch from just before it.
-    Message,
-    /// A place where words were found in a session, to be read there.
-    Hit,
-    Server,
-    /// A hook, to be read about: nothing is done with it.
-    Hook,
-}
-
-/// One thing that can be chosen.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ListChoice {
-    /// The name of the session or of the server, or the id of the message.
-    pub id: String,
-    pub directory: String,
-    /// What it is about (untrusted).
-    pub title: String,
-    /// When, where and how much (untrusted).
-    pub details: String,
-    /// The beginning of what it holds (untrusted).
-    pub preview: String,
-    /// The place in a session that it is about.
-    pub place: EventPlace,
-}
 
 /// A place in a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use steersman_base::event::{Event, Outcome, Pending};
 use steersman_base::id::AgentId;
 use steersman_base::protocol::{DraftText, Notice, QueueOperation, Request, Unfinished, Update};
+use steersman_tui::choices::ListChoice;
 use steersman_tui::msg::{Effect, Msg};
 use steersman_tui::run::drafts::KeptDrafts;
 use steersman_tui::run::sessions::{list, recorded, search};
+use steersman_tui::switch::SessionsFor;
 use steersman_tui::switch::Switch;
-use steersman_tui::switch::{ListChoice, SessionsFor};
 
 use crate::support::journals::entry;
 use crate::support::saved::{Saved, usual};

@@ -3,10 +3,10 @@
 //! Always holds: a question about an approval stands for one open request of the run, and goes when that goes.
 
 use super::{AnswerChoices, Question, QuestionSubject, Questions};
+use crate::effect::PaneEffect;
 use crate::ui_context::UiContext;
 use steersman_base::id::MessageId;
-use steersman_base::protocol::{self, UndoScope, UndoneFile};
-use steersman_base::summary::count;
+use steersman_base::protocol;
 use steersman_base::text::visible_line;
 use steersman_session::model::{DetailPart, JobState, PendingText, RunState, approval_parts};
 
@@ -130,61 +130,19 @@ fn ended_by_quitting(run: &RunState) -> String {
     }
 }
 
-/// Asks what becomes of a text that was typed behind `#`: it shows what would be written, and where.
-pub fn ask_about_rule(questions: &mut Questions, text: &str, ui: &UiContext) {
-    let place = visible_line(&ui.place);
-    let detail = vec![
-        DetailPart::Text("A rule holds from now on in this session.".to_owned()),
-        DetailPart::Text(format!(
-            "The line goes to the end of AGENTS.md at the root of the project, or in {place} where that lies in none, for later \
-             sessions too:"
-        )),
-        DetailPart::Exact(instruction(text)),
-    ];
-    let subject = QuestionSubject::Rule(text.to_owned());
-    questions.ask_once(Question::new(subject, "A rule, or a line for AGENTS.md?", detail));
-}
-
-/// Returns the line of `AGENTS.md` that a text becomes.
-pub fn instruction(text: &str) -> String {
-    format!("- {text}")
+/// Asks for a question to be asked.
+pub fn ask(question: Question) -> PaneEffect {
+    PaneEffect::call(move |app| {
+        app.questions.ask_once(question.clone());
+        Vec::new()
+    })
 }
 
 /// Asks whether a command in the background is to end.
-pub fn ask_about_job(questions: &mut Questions, job: &JobState) {
+pub fn ask_to_stop(job: &JobState) -> PaneEffect {
     let detail = vec![
         DetailPart::Exact(job.command.clone()),
         DetailPart::Text("It ends with everything that it started.".to_owned()),
     ];
-    questions.ask_once(Question::new(QuestionSubject::StopJob(job.id.clone()), format!("Stop {}?", job.id), detail));
-}
-
-/// Asks whether files that tools changed are to be as before. The list is looked at anew each time.
-pub fn ask_about_undo(questions: &mut Questions, scope: UndoScope, changes: &[UndoneFile], ui: &UiContext) {
-    let (title, since) = match &scope {
-        UndoScope::LastTurn => ("Take back what the last turn changed?".to_owned(), "the turn".to_owned()),
-        UndoScope::Turn(turn) => (format!("Take back what turn {turn} changed?"), format!("turn {turn}")),
-        UndoScope::File(path) => {
-            (format!("Take back all changes of {}?", visible_line(path)), "its first change".to_owned())
-        }
-    };
-    let mut detail = undo_parts(changes, &since);
-    detail.push(DetailPart::Note("The model is told with your next message.".to_owned()));
-    questions.retain(ui.now, |subject| !matches!(subject, QuestionSubject::Undo(_)));
-    questions.ask_once(Question::new(QuestionSubject::Undo(scope), title, detail));
-}
-
-/// Returns every file with what happens to it, with the words for what it goes back to, and what is not covered.
-pub fn undo_parts(changes: &[UndoneFile], since: &str) -> Vec<DetailPart> {
-    let (back, stay): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.undo.is_done());
-    let mut parts = Vec::new();
-    for (files, words) in [(back, format!("to be as before {since}")), (stay, "to stay as now".to_owned())] {
-        if !files.is_empty() {
-            parts.push(DetailPart::Note(format!("{}, {words}:", count(files.len(), "file"))));
-            let line = |change: &UndoneFile| visible_line(&format!("{}: {}", change.path, change.undo)).into_owned();
-            parts.extend(files.into_iter().map(|change| DetailPart::Exact(line(change))));
-        }
-    }
-    parts.push(DetailPart::Note("Changes made by shell commands are not tracked and stay.".to_owned()));
-    parts
+    ask(Question::new(QuestionSubject::StopJob(job.id.clone()), format!("Stop {}?", job.id), detail))
 }

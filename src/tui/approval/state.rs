@@ -12,6 +12,7 @@ use crate::effect::{Effect, PaneEffect};
 use crate::keymap::{Answer, Travel};
 use crate::state::QuestionId;
 use crate::switch::Switch;
+use crate::{conversation, undo};
 use steersman_base::id::{AgentId, JobId, MessageId};
 use steersman_base::limits;
 use steersman_base::protocol::{ApprovalId, Request, UndoScope};
@@ -202,10 +203,10 @@ impl QuestionSubject {
     /// Returns what a yes to the program's own question is for; `None` where another answer is needed to know.
     pub fn decided(&self) -> Option<PaneEffect> {
         match self {
-            Self::New => Some(PaneEffect::NewConversation),
-            Self::Reset => Some(PaneEffect::ResetConversation),
+            Self::New => Some(conversation::begin_anew()),
+            Self::Reset => Some(conversation::reset()),
             Self::Quit => Some(PaneEffect::Outside(Effect::Quit)),
-            Self::Undo(scope) => Some(PaneEffect::UndoChanges(scope.clone())),
+            Self::Undo(scope) => Some(undo::confirmed(scope.clone())),
             Self::StopJob(job) => Some(Request::StopJob { job: job.clone() }.into()),
             Self::StillTrue(_) | Self::Unfinished(_) | Self::Rule(_) | Self::Switch(..) | Self::Approval(..) => None,
         }

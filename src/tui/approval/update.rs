@@ -1,18 +1,18 @@
 //! What the keys do about a question. Whether a key may answer is decided in the state.
 
-use super::ask::instruction;
+use super::in_message::write_answer;
 use super::{AnswerChoices, QuestionSubject, Questions, Unarmed};
 use crate::approval::Question;
-use crate::commands::Verb;
-use crate::effect::{Effect, Outcome, PaneEffect, QuestionText};
+use crate::effect::{Effect, Outcome, PaneEffect};
 use crate::keymap::{Action, Answer, Chord, Context, Edit};
-use crate::pending;
+use crate::message::edit_entry;
+use crate::message::purpose::QuestionText;
 use crate::state::{Cause, Medium, QuestionId};
 use crate::ui_context::UiContext;
-use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{
-    self, ApprovalId, FormField, QueueOperation, Request, RuleRequest, UndoneFile, read_form,
-};
+use crate::{pending, rules, unfinished};
+use steersman_base::id::AgentId;
+use steersman_base::mode::Mode;
+use steersman_base::protocol::{self, ApprovalId, FormField, ModeChoice, QueueOperation, Request, read_form};
 use steersman_base::summary::count;
 use steersman_base::target::name_of;
 use steersman_base::text::is_blank;
@@ -120,7 +120,7 @@ pub fn give(questions: &mut Questions, answer: Answer, ui: &UiContext) -> Outcom
         return say_while(about(questions, Cause::Unread), words);
     }
     if let (QuestionSubject::Approval(id, _), Answer::Words) = (subject, answer) {
-        let wanted = PaneEffect::WriteAnswer(*id, QuestionText::No);
+        let wanted = write_answer(*id, QuestionText::No);
         // The number was an answer; it is no text of what is written now.
         questions.unselect_answer();
         return Outcome::one(wanted);
@@ -129,7 +129,7 @@ pub fn give(questions: &mut Questions, answer: Answer, ui: &UiContext) -> Outcom
     if let (QuestionSubject::Approval(id, AnswerChoices::Form), Answer::Once, Medium::Screen) =
         (subject, answer, ui.medium)
     {
-        let wanted = PaneEffect::WriteAnswer(*id, QuestionText::Form);
+        let wanted = write_answer(*id, QuestionText::Form);
         questions.unselect_answer();
         return Outcome::one(wanted);
     }
@@ -147,7 +147,7 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, ui:
         (QuestionSubject::StillTrue(_), Answer::Session | Answer::Always | Answer::Everywhere) => {
             vec![Request::NeverAskIfTrue.into()]
         }
-        (QuestionSubject::StillTrue(id), Answer::Words) => vec![PaneEffect::EditEntry(agent, id)],
+        (QuestionSubject::StillTrue(id), Answer::Words) => vec![edit_entry(agent, id)],
         (QuestionSubject::StillTrue(id), Answer::No) => {
             pending::delete(&ui.run.pending, &id).into_iter().map(PaneEffect::from).collect()
         }
@@ -157,8 +157,8 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, ui:
             vec![PaneEffect::Say(sentence)]
         }
         (QuestionSubject::Approval(id, _), answer) => vec![Request::Answer { id, answer: answer_of(answer) }.into()],
-        (QuestionSubject::Unfinished(ids), answer) => unfinished(ids, answer, ui),
-        (QuestionSubject::Rule(text), answer) => rule(&text, answer),
+        (QuestionSubject::Unfinished(ids), answer) => unfinished::answered(ids, answer, ui),
+        (QuestionSubject::Rule(text), answer) => rules::answered(&text, answer),
         (
             QuestionSubject::New
             | QuestionSubject::Reset
@@ -172,8 +172,9 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, ui:
             let goes_back = answer != Answer::Once;
             vec![PaneEffect::Outside(Effect::Switch(if goes_back { switch.with_files() } else { switch }))]
         }
-        (QuestionSubject::Undo(scope), _) => vec![PaneEffect::UndoChanges(scope)],
-        (subject @ QuestionSubject::StopJob(_), _) => subject.decided().into_iter().collect(),
+        (subject @ (QuestionSubject::StopJob(_) | QuestionSubject::Undo(_)), _) => {
+            subject.decided().into_iter().collect()
+        }
         (subject @ (QuestionSubject::New | QuestionSubject::Reset | QuestionSubject::Quit), answer) => {
             if answer != Answer::Once {
                 questions.waive(subject.clone());
@@ -183,36 +184,25 @@ pub fn carry_out(questions: &mut Questions, asked: Question, answer: Answer, ui:
     }
 }
 
-/// Returns what is done with a text that was typed behind `#`. What becomes no rule is in the message again.
-fn rule(text: &str, answer: Answer) -> Vec<PaneEffect> {
-    let as_rule = [PaneEffect::Complete(None, format!("/rule {text}")), PaneEffect::Enter];
-    let as_it_stands = PaneEffect::Complete(None, format!("# {text}"));
-    match answer {
-        Answer::Once | Answer::Session => as_rule.into(),
-        Answer::Always | Answer::Everywhere => {
-            let line = instruction(text);
-            [Request::AddInstruction { line }.into()].into_iter().chain(as_rule).collect()
-        }
-        Answer::No => vec![as_it_stands, PaneEffect::Enter],
-        Answer::Words | Answer::Leave => vec![as_it_stands],
+/// Carries out `/mode`.
+pub fn mode(ui: &UiContext, name: &str) -> PaneEffect {
+    if let Some(mode) = Mode::named(name) {
+        return Request::SetMode { choice: ModeChoice::Named(mode) }.into();
     }
+    let names: Vec<&str> = Mode::ALL.iter().map(|mode| mode.name()).collect();
+    PaneEffect::Reply(if name.is_empty() {
+        let mode = ui.run.permissions.mode;
+        format!("the mode is {}: {}; there are {}", mode.name(), mode.help(), names.join(", "))
+    } else {
+        format!("no mode is called {name}; there are {}", names.join(", "))
+    })
 }
 
-/// Returns what is done with texts that an earlier process left.
-fn unfinished(ids: Vec<MessageId>, answer: Answer, ui: &UiContext) -> Vec<PaneEffect> {
-    let waits = |id: &MessageId| ui.run.pending.get(id).is_some();
-    let ids: Vec<MessageId> = ids.into_iter().filter(waits).collect();
-    match (answer, ids.as_slice()) {
-        (Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere, _) => {
-            let confirm = |id| Request::Queue { agent: AgentId::main(), id, operation: QueueOperation::Confirm };
-            ids.into_iter().map(|id| confirm(id).into()).collect()
-        }
-        (Answer::Words, [id]) => vec![PaneEffect::EditEntry(AgentId::main(), id.clone())],
-        (Answer::Words, _) => vec![PaneEffect::Run(Verb::Pending, String::new())],
-        (Answer::No, _) => {
-            ids.iter().filter_map(|id| pending::delete(&ui.run.pending, id)).map(PaneEffect::from).collect()
-        }
-        (Answer::Leave, _) => vec![PaneEffect::Say("nothing is sent: the texts stay in the list, held".to_owned())],
+/// Takes the answer to a choice of the mode.
+pub fn mode_set(outcome: Result<Mode, String>) -> PaneEffect {
+    match outcome {
+        Ok(mode) => PaneEffect::Say(format!("mode: {}", mode.name())),
+        Err(why) => PaneEffect::Reply(format!("the mode did not change: {why}")),
     }
 }
 
@@ -256,26 +246,6 @@ pub fn fill_form(questions: &mut Questions, id: ApprovalId, words: &str, ui: &Ui
 pub fn form_fields(id: ApprovalId, ui: &UiContext) -> Option<&[FormField]> {
     let subject = ui.run.permissions.open.iter().find(|open| open.id == id).map(|open| &open.subject);
     if let Some(protocol::ApprovalSubject::Form { fields, .. }) = subject { Some(fields) } else { None }
-}
-
-/// Carries out `/rules`.
-pub fn rules(argument: &str) -> Outcome {
-    let number = argument.strip_prefix("remove ").and_then(|number| number.trim().parse().ok());
-    match (argument, number) {
-        ("", _) => Outcome::request(Request::Rules { request: RuleRequest::List }),
-        (_, Some(number)) => Outcome::request(Request::Rules { request: RuleRequest::Remove(number) }),
-        (_, None) => Outcome::say("it is /rules, or /rules with withdraw M, change M WORDS, for M tree, or remove N"),
-    }
-}
-
-/// Says what an undo did, in one sentence.
-pub fn undone(changes: &[UndoneFile]) -> String {
-    let back = changes.iter().filter(|change| change.undo.is_done()).count();
-    let stay = match changes.len() - back {
-        0 => String::new(),
-        stay => format!(", {stay} left alone"),
-    };
-    format!("undone: {} as before{stay}", count(back, "file"))
 }
 
 fn about(questions: &Questions, cause: fn(QuestionId) -> Cause) -> Option<Cause> {

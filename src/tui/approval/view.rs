@@ -12,8 +12,8 @@ use ratatui::style::Style;
 use ratatui::widgets::{Block, Padding, Widget};
 
 use super::{MessageUse, Question, Questions, ShownQuestion};
-use crate::effect::QuestionText;
 use crate::keymap::{Answer, Context};
+use crate::message::purpose::QuestionText;
 use crate::state::{QuestionId, Region, Regions};
 use crate::theme::Theme;
 use crate::ui_context::UiContext;

@@ -56,10 +56,7 @@ fn listed(ui: &UiContext) -> Vec<PaneEffect> {
 /// Asks whether a job is to be stopped, or says that it has ended.
 pub fn ask_stop(job: JobId) -> PaneEffect {
     PaneEffect::call(move |app| match app.ui.run.jobs.get(&job) {
-        Some(job) if job.end.is_none() => {
-            approval::ask_about_job(&mut app.questions, job);
-            Vec::new()
-        }
+        Some(job) if job.end.is_none() => vec![approval::ask_to_stop(job)],
         Some(_) | None => vec![PaneEffect::Say(format!("{job} has ended already"))],
     })
 }

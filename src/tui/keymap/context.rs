@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::{Action, Binding};
 use super::table::{TableRow, agent, bindings, everywhere, lists, message, reading};
+use super::{Action, Binding};
 use crate::overlay::registry::PaneId;
 
 /// Makes the enum from one table: the context, its section in a file of keys, the heading of its keys in help, its keys.

@@ -6,6 +6,7 @@
 use super::purpose::{Editing, Purpose};
 use super::{Message, MessageContext};
 use crate::effect::PaneEffect;
+use crate::pending;
 use crate::state::{Cause, Pane};
 use steersman_base::event::{Delivery, Pending};
 use steersman_base::id::{AgentId, MessageId};
@@ -82,7 +83,7 @@ impl Message {
             QueueOutcome::Refused(refused) => format!("{id} was not put back: {refused}"),
             QueueOutcome::Ended => {
                 // What the queue returns is the text before the edit; the user has the one after it.
-                effects.push(PaneEffect::KeepEntry(id.clone()));
+                effects.push(pending::keep_entry(id.clone()));
                 self.edit_becomes_draft(&[], &[]);
                 format!("{id} was not put back, its agent has ended: the text is a draft now")
             }

@@ -10,6 +10,7 @@ use super::removed::Removed;
 use super::{Message, MessageContext, bring_back, send};
 use crate::commands::{self, Command, Draft, LineVerb, Verb};
 use crate::effect::{Effect, Outcome, PaneEffect};
+use crate::update;
 use steersman_base::event::{Delivery, Pending};
 use steersman_base::id::AgentId;
 use steersman_base::protocol::Request;
@@ -103,7 +104,7 @@ pub fn take(message: &mut Message, text: &str, known: &MessageContext<'_>) -> Ve
     let whole = message.lines.begun.take().map_or_else(|| text.to_owned(), |begun| begun + text);
     let text = whole.strip_suffix('\n').unwrap_or(&whole);
     if text.is_empty() {
-        return vec![PaneEffect::Enter];
+        return vec![update::enter()];
     }
     let read = commands::read_line(text);
     if let Draft::Command(Command { verb: Verb::Line(LineVerb::Drop), .. }, _) = read {
@@ -112,7 +113,7 @@ pub fn take(message: &mut Message, text: &str, known: &MessageContext<'_>) -> Ve
     if !message.is_draft() && !matches!(read, Draft::Command(..) | Draft::InvalidArguments(..)) {
         // The line is what was asked for: the new words of what is edited.
         message.load(text);
-        return vec![PaneEffect::Enter];
+        return vec![update::enter()];
     }
     if matches!(read, Draft::Text(_)) && message.is_empty() {
         // The text waits where an edit of it is, until its images are read.

@@ -29,6 +29,7 @@
 mod address;
 mod attach;
 pub mod bring_back;
+mod calls;
 mod composer;
 mod drafts;
 pub mod entry;
@@ -48,6 +49,7 @@ pub mod view;
 pub mod vim;
 
 pub use address::{Address, Unaddressed};
+pub use calls::{complete, edit_entry, end_first};
 pub use composer::{Expanded, Pasted};
 pub use give_back::TakenOver;
 pub use recall::Before;

@@ -5,7 +5,6 @@
 use super::composer::Composer;
 use super::entry::written;
 use super::history::Origin;
-use crate::effect::{CallText, QuestionText};
 use crate::plan::StepText;
 use steersman_base::event::Pending;
 use steersman_base::id::AgentId;
@@ -94,4 +93,22 @@ impl Purpose {
             Self::Recall(_) | Self::Line => String::new(),
         }
     }
+}
+
+/// What is written about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallText {
+    /// Its arguments, a JSON object.
+    Arguments,
+    /// Why it is skipped; the model is told.
+    Reason,
+}
+
+/// What is written for a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionText {
+    /// Why not: the answer is a no.
+    No,
+    /// The values of a form.
+    Form,
 }

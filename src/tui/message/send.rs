@@ -8,11 +8,12 @@ use super::on_its_way::Filling;
 use super::purpose::Purpose;
 use super::{Message, MessageContext, line};
 use crate::commands::{self, Command, Draft, LineVerb, Verb};
-use crate::effect::{Effect, Outcome, PaneEffect, QuestionText};
+use crate::effect::{Effect, Outcome, PaneEffect};
 use crate::keymap::Edit;
-use crate::plan;
+use crate::message::purpose::QuestionText;
 use crate::state::Cause;
 use crate::status::HostState;
+use crate::{approval, pause, plan, update};
 use steersman_base::assets;
 use steersman_base::error::Refused;
 use steersman_base::event::{Delivery, UserText};
@@ -82,8 +83,8 @@ fn is_form(message: &Message) -> bool {
 /// Ends what is written first; `None` when that is the draft. The delivery is that of a pending text, where it changes.
 fn end_first(message: &Message, delivery: Option<Delivery>) -> Option<Vec<PaneEffect>> {
     Some(match message.first_purpose()? {
-        Purpose::AboutCall(_) => vec![PaneEffect::DecideCall],
-        Purpose::AboutQuestion(about) => vec![PaneEffect::SendAnswer(about.id, about.what)],
+        Purpose::AboutCall(_) => vec![pause::decide_call()],
+        Purpose::AboutQuestion(about) => vec![approval::send_answer(about.id, about.what)],
         Purpose::AboutStep(_) => plan::commit(message),
         Purpose::Edit(_) => message.commit_edit(delivery),
         Purpose::Recall(_) | Purpose::Line => return None,
@@ -163,7 +164,7 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
         }
         Draft::Command(command, argument) => {
             let argument = message.whole(argument);
-            taken(message, PaneEffect::Run(command.verb, argument))
+            taken(message, update::run(command.verb, argument))
         }
         Draft::InvalidArguments(command, argument) => vec![message.say(command.invalid_arguments(argument))],
         Draft::Escaped(text) | Draft::Text(text) => {

@@ -16,7 +16,8 @@ use self::offers::is_naming_model;
 use crate::commands::{self, Command, Draft, Verb};
 use crate::effect::{Outcome, PaneEffect};
 use crate::keymap::{Action, Edit};
-use crate::message::{Message, MessageContext};
+use crate::message::{self, Message, MessageContext};
+use crate::update;
 use steersman_base::protocol::{ModelOption, Request};
 
 /// What is offered now.
@@ -182,7 +183,7 @@ pub fn key(palette: &mut Palette, action: Action, text: &str) -> Outcome {
             if let (Outcome::Consumed(wanted), Some(OfferState::Whole | OfferState::Current)) =
                 (&mut outcome, offer.map(|offer| offer.state))
             {
-                wanted.push(PaneEffect::Enter);
+                wanted.push(update::enter());
             }
             return outcome;
         }
@@ -205,5 +206,5 @@ pub fn refresh(palette: &mut Palette, message: &Message, known: &MessageContext<
 }
 
 fn taken(offer: Option<&Offer>) -> Outcome {
-    offer.map_or(Outcome::Ignored, |offer| Outcome::one(PaneEffect::Complete(offer.replaces, offer.text.clone())))
+    offer.map_or(Outcome::Ignored, |offer| Outcome::one(message::complete(offer.replaces, offer.text.clone())))
 }

@@ -2,13 +2,16 @@
 //!
 //! # Where things are
 //!
-//! - what it holds, the arguments as the user edits them: `mod.rs`; what its keys do: `update.rs`; how it is drawn:
+//! - what it holds, the arguments as the user edits them: `mod.rs`; what its keys do: `update.rs`;
+//!   the message about a call: `call_text.rs`; how it is drawn:
 //!   `view.rs`; tests: `pause.rs`, `tests/pty/pause.rs`
 
+mod call_text;
 mod update;
 pub mod view;
 
-pub use update::{Panel, act, all, begin, decide, enter, focus, panel, paused, travel};
+pub use call_text::{decide_call, decided, follow, settle_focus};
+pub use update::{Panel, act, all, enter, focus, panel, paused, travel};
 
 use jiff::Timestamp;
 

@@ -2,9 +2,11 @@
 //!
 //! Always holds: what is decided is about what a frame has shown; what is written about a call names that call.
 
+use super::call_text::write_about_call;
 use super::{PausePane, editable, read_arguments};
-use crate::effect::{CallText, Outcome, PaneEffect};
+use crate::effect::{Outcome, PaneEffect};
 use crate::keymap::{PauseKey, Travel};
+use crate::message::purpose::CallText;
 use crate::state::{Cause, Pane};
 use crate::ui_context::UiContext;
 use steersman_base::id::AgentId;
@@ -88,7 +90,7 @@ fn write(pane: &PausePane, agent: &AgentId, what: CallText, ui: &UiContext) -> O
     let pauses = &ui.run.pauses;
     let is_drawn = pauses.waiting(agent).is_some_and(|waiting| pane.was_drawn(&waiting));
     Outcome::one(match (pauses.place(agent).filter(|_| is_drawn), what) {
-        (Some(PausePlace::Call(_)), _) => PaneEffect::WriteAboutCall(agent.clone(), what),
+        (Some(PausePlace::Call(_)), _) => write_about_call(agent.clone(), what),
         (_, CallText::Arguments) => PaneEffect::Say("there is no call to edit".to_owned()),
         (_, CallText::Reason) => PaneEffect::Say("there is no call to skip".to_owned()),
     })

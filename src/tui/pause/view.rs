@@ -4,8 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{PauseDrawn, PausePane};
-use crate::effect::CallText;
 use crate::keymap::Context;
+use crate::message::purpose::CallText;
 use crate::ui_context::UiContext;
 use crate::view::arguments::rows as arguments_rows;
 use crate::widgets::fit::{clear, columns, one_line, put, row};

@@ -8,7 +8,7 @@
 mod update;
 pub mod view;
 
-pub use update::{act, answered, delete, deliver_now, focus, take_back, travel};
+pub use update::{act, answered, delete, deliver_now, focus, keep_entry, take_back, travel};
 
 use steersman_base::id::MessageId;
 use steersman_session::model::{PendingText, PendingTexts};

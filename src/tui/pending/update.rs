@@ -6,6 +6,7 @@
 use super::PendingPane;
 use crate::effect::{Outcome, PaneEffect};
 use crate::keymap::{PendingKey, Travel};
+use crate::message::{edit_entry, end_first};
 use crate::state::{Cause, Pane};
 use crate::ui_context::UiContext;
 use steersman_base::event::Delivery;
@@ -53,9 +54,9 @@ fn change(pane: &mut PendingPane, key: PendingKey, edited: Option<&MessageId>, t
     }
     let is_edited = edited == Some(&id);
     let operation = match key {
-        PendingKey::Edit => return PaneEffect::EditEntry(agent, id),
+        PendingKey::Edit => return edit_entry(agent, id),
         PendingKey::Delete | PendingKey::Merge | PendingKey::DeliverNow | PendingKey::NextKind if is_edited => {
-            return PaneEffect::EndFirst;
+            return end_first();
         }
         PendingKey::Delete => withdrawal(texts, &id, Withdrawn::Removed),
         PendingKey::MoveEarlier => QueueOperation::Move { shift: Shift::Earlier },
@@ -69,7 +70,7 @@ fn change(pane: &mut PendingPane, key: PendingKey, edited: Option<&MessageId>, t
         }
         PendingKey::Merge => match texts.behind(&id) {
             None => return PaneEffect::Say(format!("there is no text after {id} to join it with")),
-            Some(next) if edited == Some(&next.message.id) => return PaneEffect::EndFirst,
+            Some(next) if edited == Some(&next.message.id) => return end_first(),
             Some(next) if next.message.trigger.is_some() => {
                 let next = &next.message.id;
                 return PaneEffect::Say(format!("{next} waits for a condition, it cannot be joined with another text"));
@@ -196,4 +197,12 @@ fn past(operation: &QueueOperation) -> &'static str {
         QueueOperation::Split { .. } => "parted",
         QueueOperation::Confirm => "confirmed",
     }
+}
+
+/// Asks for a pending text to be given up that the user has in newer words: what its queue returns is dropped.
+pub fn keep_entry(id: MessageId) -> PaneEffect {
+    PaneEffect::call(move |app| {
+        app.pending.keep(id.clone());
+        Vec::new()
+    })
 }

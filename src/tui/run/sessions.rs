@@ -7,7 +7,8 @@ use std::{io, iter};
 
 use jiff::tz::TimeZone;
 
-use crate::switch::{EventPlace, ListChoice, SessionPlace};
+use crate::choices::ListChoice;
+use crate::switch::{EventPlace, SessionPlace};
 use crate::timeline::{Recorded, RecordedFacts, RecordedSource, Step, Steps};
 use steersman_base::summary::{ComparedTable, count, tokens};
 use steersman_base::target::MAIN;

@@ -1,6 +1,6 @@
 //! What the run says, applied to the context and from there into every pane: events, replies, snapshots, notices.
 
-use super::{approval, call_text, carry_out, command, hooks, question, rules, servers, sessions, with_message};
+use super::{carry_out, command, with_message};
 use crate::app::App;
 use crate::changes::ChangesPane;
 use crate::context::{ContextPane, in_words};
@@ -11,7 +11,7 @@ use crate::plan;
 use crate::state::Medium;
 use crate::status::HostState;
 use crate::transcript::scroll::ScrollRequest;
-use crate::{alerts, approval as approvals, pause, pending};
+use crate::{alerts, approval, branch, hooks, pause, pending, rules, servers, undo, unfinished};
 use steersman_base::error::Refused;
 use steersman_base::event::{Envelope, Event, Pending, Usage};
 use steersman_base::id::{AgentId, MessageId};
@@ -45,7 +45,7 @@ pub fn apply(app: &mut App, update: Update) -> UpdateOutcome {
         Update::Queues { .. } => {
             message.know_images(ui.run.pending.entries().iter().map(|text| &text.message));
             if !matches!(status.host, HostState::ReadOnly(_)) {
-                approvals::ask_about_stale(questions, message.edited(), ui);
+                approval::ask_about_stale(questions, message.edited(), ui);
             }
             Vec::new()
         }
@@ -66,7 +66,7 @@ fn happened(app: &mut App, envelope: &Envelope) -> Vec<Effect> {
             app.transcripts.set_receipt(&receipt.agent, &id, receipt_text(receipt));
         }
     }
-    let wanted = call_text::apply(&mut app.pause, &mut app.message, &app.ui, envelope);
+    let wanted = pause::follow(&mut app.pause, &mut app.message, &app.ui, envelope);
     let effects = carry_out(app, wanted);
     note_model(app, envelope);
     app.ui.tour.apply(envelope, &app.ui.run);
@@ -129,7 +129,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
             wanted.extend(pause::paused(agent.as_ref(), state, accepted).map(PaneEffect::Say));
         }
         Reply::Decided { agent, decision, accepted } => {
-            wanted = call_text::decided(message, &agent, &decision, accepted, ui);
+            wanted = pause::decided(message, &agent, &decision, accepted, ui);
         }
         Reply::Cancelling(agents) if agents.is_empty() => {
             wanted.push(PaneEffect::Say("not cancelled: it has ended, or only ends with its parent".to_owned()));
@@ -145,7 +145,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::Background { outcome, .. } => wanted.push(jobs::sent_to_background(outcome)),
         Reply::Answered { answer, outcome, .. } => wanted.push(approval::answered(message, answer, outcome)),
         Reply::Mode(outcome) => wanted.push(approval::mode_set(outcome)),
-        Reply::UndoPreview { scope, files } => wanted.extend(approval::ask_undo(questions, scope, &files, ui)),
+        Reply::UndoPreview { scope, files } => wanted.extend(undo::ask(questions, scope, &files, ui)),
         Reply::Changes(whole) => {
             if let Some(pane) = focus.overlays.find_mut::<ChangesPane>() {
                 pane.take(whole);
@@ -160,9 +160,9 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
                 pane.take(reports);
             }
         }
-        Reply::RewindPreview { to, files } => sessions::ask_branch(questions, transcripts, &to, &files, ui),
+        Reply::RewindPreview { to, files } => branch::ask(questions, transcripts, &to, &files, ui),
         Reply::Undone { files, .. } => {
-            wanted.push(PaneEffect::Say(approvals::undone(&files)));
+            wanted.push(PaneEffect::Say(undo::done(&files)));
             wanted.extend(focus.overlays.find_mut::<ChangesPane>().map(|_| Request::ListChanges.into()));
         }
         Reply::Rules(sentences) => {
@@ -230,7 +230,7 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
         }
         Notice::Unfinished(left) => {
             app.end_opening();
-            let wanted = question::begin_unfinished(&mut app.questions, &mut app.message, &left, &app.ui);
+            let wanted = unfinished::begin(&mut app.questions, &mut app.message, &left, &app.ui);
             return carry_out(app, wanted);
         }
         Notice::LocalServer(server) => command::offer(app, server),

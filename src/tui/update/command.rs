@@ -15,12 +15,9 @@ use crate::state::{App, Cause, Medium, MouseMode, Pane, Report};
 use crate::switch::{EventPlace, SessionPlace};
 use crate::transcript::cell::Level;
 use crate::ui_context::UiContext;
-use crate::update::{
-    approval as approvals, budget, carry_out, export, hooks, line, rules, servers, sessions, transcript, with_agents,
-    with_pause,
-};
+use crate::update::{carry_out, export, line, transcript, with_agents, with_pause};
 use crate::view::tour::TOUR_ROWS;
-use crate::{pause, pending};
+use crate::{branch, compared, conversation, hooks, pause, pending, rules, servers, sessions, undo};
 use steersman_base::id::AgentId;
 use steersman_base::protocol::{LocalServer, PromptTemplate, Request, TemplateKind, UndoScope};
 use steersman_base::target::ALL;
@@ -76,9 +73,9 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Details => return with_agents(app, focus_details).unwrap_or_default(),
         Verb::Zoom => focus.toggle_zoom(),
         Verb::Theme => theme(app, argument),
-        Verb::Mode => wanted.push(approvals::mode(ui, argument)),
-        Verb::Compact => wanted = budget::compact(ui, argument),
-        Verb::Budget => wanted.push(budget::budget(ui, argument)),
+        Verb::Mode => wanted.push(approval::mode(ui, argument)),
+        Verb::Compact => wanted = conversation::compact(ui, argument),
+        Verb::Budget => wanted.push(conversation::budget(ui, argument)),
         Verb::Find if ui.medium == Medium::Lines && argument.is_empty() => {
             wanted.push(PaneEffect::Say("/find needs words after it".to_owned()));
         }
@@ -88,22 +85,22 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Find => return transcript::find(app, argument),
         Verb::Fold => transcript::shown(app).transcript.toggle_all(),
         Verb::Times => transcripts.toggle_times(),
-        Verb::Undo => wanted.push(approvals::begin_undo(UndoScope::LastTurn, ui)),
+        Verb::Undo => wanted.push(undo::begin(UndoScope::LastTurn, ui)),
         Verb::Rules => {
-            wanted.extend(rules::command(ui, argument).unwrap_or_else(|| approval::rules(argument)));
+            wanted.extend(rules::command(ui, argument));
         }
         Verb::Servers => wanted = servers::show(overlays, ui),
         Verb::Hooks => wanted = hooks::show(overlays, ui),
         Verb::Skill => wanted = skills(ui, argument),
         Verb::Resume => return vec![sessions::resume(overlays, ui, argument)],
         Verb::Search => return vec![sessions::search(overlays, ui, argument)],
-        Verb::Compare => match sessions::compare(ui, argument) {
+        Verb::Compare => match compared::compare(ui, argument) {
             Ok(effect) => return vec![effect],
             Err(why) => app.reply(why),
         },
-        Verb::Branch => sessions::branch(overlays, transcripts.reader(&AgentId::main())),
-        Verb::Retry => wanted.push(sessions::retry(ui)),
-        Verb::Done => wanted.push(sessions::close_task(ui)),
+        Verb::Branch => branch::open(overlays, transcripts.reader(&AgentId::main())),
+        Verb::Retry => wanted.push(conversation::retry(ui)),
+        Verb::Done => wanted.push(conversation::close_task(ui)),
         Verb::Tour => wanted.extend(toggle_tour(ui)),
         Verb::Mouse => return mouse(app, argument),
         Verb::Vim => wanted.push(vim(message)),
@@ -233,12 +230,6 @@ fn pause_agents(app: &mut App, whom: &str) -> Vec<Effect> {
             Vec::new()
         }
     }
-}
-
-/// Takes the conversation back to its system prompt.
-pub fn reset(app: &mut App) -> Vec<Effect> {
-    app.ui.run.agents.cancelling(app.ui.now);
-    vec![Effect::Request(Request::Reset)]
 }
 
 fn stop(app: &mut App) -> Vec<Effect> {

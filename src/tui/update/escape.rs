@@ -1,9 +1,10 @@
 //! Carries out what [`next_escape`] says; decides nothing by itself.
 
-use super::{carry_out, leave_message, sessions, transcript, with_agents};
+use super::{carry_out, leave_message, transcript, with_agents};
 use crate::agents::{Details, clear_filter};
 use crate::app::escape::{Escape, next_escape};
 use crate::approval;
+use crate::branch;
 use crate::keymap::Answer;
 use crate::msg::Effect;
 use crate::plan;
@@ -87,7 +88,7 @@ fn branch(app: &mut App) {
     let main = transcripts.reader(&AgentId::main());
     if status.cause() == Some(&Cause::Escape) && status.message(ui.now).is_some() {
         status.quiet();
-        sessions::branch(&mut focus.overlays, main);
+        branch::open(&mut focus.overlays, main);
     } else if main.is_some_and(|reader| !reader.transcript.entered().is_empty()) {
         status.say_while(Cause::Escape, "Esc again: branch from one of your messages", ui.now);
     }

@@ -4,8 +4,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::transcript::shown;
 use super::{
-    carry_out, command, escape, leave_message, line, question, sessions, take_back, transcript, with_agents,
-    with_message, with_pause, with_pending,
+    carry_out, command, escape, leave_message, line, take_back, transcript, with_agents, with_message, with_pause,
+    with_pending,
 };
 use crate::agents::{self, type_filter};
 use crate::app::letters;
@@ -20,7 +20,7 @@ use crate::msg::{EditorSubject, Effect};
 use crate::plan;
 use crate::state::{App, Medium, Pane};
 use crate::transcript::{self as transcripts, scroll};
-use crate::{approval, palette, pause, pending};
+use crate::{approval, branch, palette, pause, pending, rules};
 use steersman_base::protocol::{ModeChoice, Request};
 use steersman_base::steering::TextKind;
 
@@ -42,7 +42,7 @@ pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
         app.letters = None;
     }
     let App { questions, message, focus, ui, .. } = app;
-    if let Outcome::Consumed(wanted) = question::choose(questions, chord, message, focus, ui) {
+    if let Outcome::Consumed(wanted) = approval::choose(questions, chord, message, focus, ui) {
         let effects = carry_out(app, wanted);
         app.status.disarm_quit();
         return effects;
@@ -226,7 +226,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return with_agents(app, |pane, ui| agents::look_key(pane, key, ui)).unwrap_or_default();
         }
         Action::Read(ReadKey::Branch) => {
-            let wanted = sessions::branch_here(&app.transcripts, app.tree.selected(), &app.ui);
+            let wanted = branch::here(&app.transcripts, app.tree.selected(), &app.ui);
             return carry_out(app, [wanted]);
         }
         Action::Read(key) => return transcript::key(app, key),
@@ -309,7 +309,7 @@ pub fn enter(app: &mut App) -> Vec<Effect> {
     }
     if let Some(text) = app.message.rule_typed().filter(|_| app.ui.medium == Medium::Screen) {
         app.message.load("");
-        approval::ask_about_rule(&mut app.questions, &text, &app.ui);
+        rules::ask(&mut app.questions, &text, &app.ui);
         return Vec::new();
     }
     let waits = app.ui.run.pauses.place(app.tree.selected()).is_some();
@@ -463,7 +463,7 @@ fn travel(app: &mut App, to: Travel) -> Vec<Effect> {
 /// Gives an answer to the shown question; `None` when the key has nothing to do with a question.
 fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
     let App { questions, message, focus, ui, .. } = app;
-    match question::answer(questions, answer, message, focus, ui) {
+    match approval::answer(questions, answer, message, focus, ui) {
         Outcome::Ignored => None,
         Outcome::Consumed(wanted) => Some(carry_out(app, wanted)),
     }

@@ -9,10 +9,12 @@ use super::{carry_out, command, leave_message, take_back, with_agents, with_mess
 use crate::agents::cancel_all;
 use crate::approval::{self, AnswerChoices, QuestionSubject};
 use crate::commands::{LineVerb, Verb};
-use crate::effect::{Outcome, PaneEffect, QuestionText};
+use crate::effect::Outcome;
 use crate::keymap::{Answer, PauseKey, PendingKey};
+use crate::message::purpose::QuestionText;
 use crate::message::{bring_back, entry, line as typed};
 use crate::msg::Effect;
+use crate::pause;
 use crate::state::{App, Medium, QuestionId, Report};
 use crate::transcript::cell::Body;
 use steersman_base::id::{AgentId, MessageId};
@@ -230,9 +232,9 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
             id,
             AnswerChoices::Always | AnswerChoices::Session | AnswerChoices::Words | AnswerChoices::Plan,
         )) if !words.is_empty() => {
-            carry_out(app, [PaneEffect::WriteAnswer(id, QuestionText::No)]);
+            carry_out(app, [approval::write_answer(id, QuestionText::No)]);
             app.message.load(words);
-            carry_out(app, [PaneEffect::SendAnswer(id, QuestionText::No)])
+            carry_out(app, [approval::send_answer(id, QuestionText::No)])
         }
         Some(_) if !words.is_empty() => {
             app.status.say("not answered: this question takes no words; write /no alone", app.ui.now);
@@ -268,7 +270,7 @@ fn about_call(app: &mut App, key: PauseKey, text: &str) -> Vec<Effect> {
         return Vec::new();
     }
     app.message.load(text);
-    let effects = carry_out(app, [PaneEffect::DecideCall]);
+    let effects = carry_out(app, [pause::decide_call()]);
     if effects.is_empty() {
         leave_message(app);
     }

@@ -6,8 +6,7 @@
 //! # Where things are
 //!
 //! - what a key changes: `keys.rs`, `mod.rs`; what the run says: `apply_update.rs`; tests: `tui_shell.rs`
-//! - what a pane wants of its siblings, here of the message and the transcript: `mod.rs`, `call_text.rs`, `question.rs`,
-//!   `approval.rs`; tests: `pending_list.rs`, `pause.rs`,
+//! - what a pane wants of its siblings: `src/tui/effect.rs`, and the pane's own folder; tests: `pending_list.rs`, `pause.rs`,
 //!   `approval_popups/composer.rs`, `undo.rs`, `ledger.rs`
 //! - what the message wants of the rest: `mod.rs`, `src/tui/message/mod.rs`; tests: `message.rs`
 //! - a replay: `replay.rs`, `src/tui/timeline`; tests: `session_timeline.rs`
@@ -15,26 +14,19 @@
 //!   `tests/pty/looks.rs`
 
 mod apply_update;
-mod approval;
-mod budget;
-mod call_text;
 mod command;
 mod escape;
 pub mod export;
-mod hooks;
 mod keys;
 pub mod line;
 mod mouse;
-mod question;
 mod replay;
-mod rules;
-mod servers;
-mod sessions;
 pub mod transcript;
 
 use crate::agents::{AgentsContext, AgentsPane, type_filter};
 use crate::alerts;
 use crate::app::App;
+use crate::commands::Verb;
 use crate::effect::{Outcome, PaneEffect};
 use crate::keymap::{PauseKey, PendingKey};
 use crate::message::{Message, MessageContext, Pasted, bring_back, history_search, send};
@@ -42,7 +34,7 @@ use crate::msg::{EditorSubject, Effect, Msg};
 use crate::state::Pane;
 use crate::transcript::TranscriptDrawn;
 use crate::transcript::cell::Level;
-use crate::{palette, pause, pending};
+use crate::{approval, compared, palette, pause, pending, sessions};
 use apply_update::UpdateOutcome;
 use jiff::Timestamp;
 pub use replay::{NOT_SENT, record};
@@ -101,7 +93,7 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             effects = carry_out(app, wanted);
         }
         Msg::Compared(Ok(table)) => {
-            let wanted = sessions::compared(&mut app.focus.overlays, table, &app.ui);
+            let wanted = compared::show(&mut app.focus.overlays, table, &app.ui);
             effects = carry_out(app, wanted);
         }
         Msg::Compared(Err(reason)) => app.reply(&reason),
@@ -158,9 +150,9 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             return effects;
         }
     }
-    call_text::settle_focus(&mut app.focus, app.tree.selected(), &app.ui);
+    pause::settle_focus(&mut app.focus, app.tree.selected(), &app.ui);
     app.settle_panes();
-    question::settle_quit(&mut app.questions, &app.ui);
+    approval::settle_quit(&mut app.questions, &app.ui);
     settle_history_search(app);
     effects.extend(with_message(app, |message, known| {
         message.bind_draft(known);
@@ -218,9 +210,7 @@ fn carry_out(app: &mut App, wanted: impl IntoIterator<Item = PaneEffect>) -> Vec
 }
 
 fn carry_out_one(app: &mut App, wanted: PaneEffect) -> Vec<Effect> {
-    let App { ui, message, questions, status, .. } = app;
-    // What a pane wants of another one may lead to more.
-    let mut more = Vec::new();
+    let App { ui, status, .. } = app;
     match wanted {
         PaneEffect::Outside(effect) => return vec![effect],
         PaneEffect::Say(sentence) => status.say(sentence, ui.now),
@@ -230,27 +220,23 @@ fn carry_out_one(app: &mut App, wanted: PaneEffect) -> Vec<Effect> {
         PaneEffect::Note(agent, text) => app.reader_mut(&agent).transcript.add_notice(Level::Info, &text),
         PaneEffect::Focus(pane) => app.focus.go(pane),
         PaneEffect::CloseOverlay => app.focus.overlays.close(),
-        PaneEffect::Chosen(subject, row) => more = sessions::chosen(questions, subject, row, ui),
-        PaneEffect::Enter => return keys::enter(app),
-        PaneEffect::Run(verb, argument) => return command::run(app, verb, &argument),
-        PaneEffect::Complete(Some(chars), text) => message.complete(chars, &text),
-        PaneEffect::Complete(None, text) => message.load(&text),
-        PaneEffect::EndFirst => more.extend(message.blocked()),
-        PaneEffect::EditEntry(agent, id) => more = message.ask_edit(agent, id),
-        PaneEffect::KeepEntry(id) => app.pending.keep(id),
-        PaneEffect::WriteAboutCall(agent, what) => more = call_text::write(message, agent, what, ui),
-        PaneEffect::DecideCall => more.extend(call_text::commit(message)),
-        PaneEffect::WriteAnswer(id, what) => more.push(approval::write(message, id, what, ui)),
-        PaneEffect::SendAnswer(id, what) => more.extend(approval::send(questions, message, (id, what), ui)),
-        PaneEffect::Call(call) => more = call.carry_out(app),
-        PaneEffect::NewConversation => {
-            app.empty_at_reset();
-            return command::reset(app);
+        PaneEffect::Call(call) => {
+            let more = call.carry_out(app);
+            return carry_out(app, more);
         }
-        PaneEffect::ResetConversation => return command::reset(app),
-        PaneEffect::UndoChanges(scope) => more.push(approval::confirm_undo(scope, ui)),
     }
-    carry_out(app, more)
+    Vec::new()
+}
+
+/// Asks for what Enter does, wherever the text came from.
+pub fn enter() -> PaneEffect {
+    PaneEffect::call(|app| keys::enter(app).into_iter().map(PaneEffect::Outside).collect())
+}
+
+/// Asks for a command.
+pub fn run(verb: Verb, argument: impl Into<String>) -> PaneEffect {
+    let argument = argument.into();
+    PaneEffect::call(move |app| command::run(app, verb, &argument).into_iter().map(PaneEffect::Outside).collect())
 }
 
 /// Carries out a key of the panel of the shown agent, or one that pauses it or lets it go on.
@@ -337,7 +323,7 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
 
 /// Puts a text into the message that came at once.
 fn insert(app: &mut App, text: &str) {
-    question::type_digit(&mut app.questions, &mut app.message);
+    approval::type_digit(&mut app.questions, &mut app.message);
     match app.message.paste(text) {
         Pasted::Whole => {}
         Pasted::Cleaned(removed) => {

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use super::forecast::of_enter;
 use crate::app::App;
 use crate::app::escape::{Escape, next_escape};
-use crate::effect::CallText;
+use crate::message::purpose::CallText;
 use crate::state::Pane;
 use crate::status::HostState;
 use crate::timeline;

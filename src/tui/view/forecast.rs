@@ -4,8 +4,8 @@
 //! follow it; the words name both.
 
 use crate::agents::view::agent_name;
-use crate::effect::{CallText, QuestionText};
 use crate::keymap::Context;
+use crate::message::purpose::{CallText, QuestionText};
 use crate::palette::OfferState;
 use crate::plan::StepText;
 use crate::state::App;

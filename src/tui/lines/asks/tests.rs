@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::approval::undo_parts;
+use crate::undo;
 use steersman_base::plan::{Plan, PlanStep, StepState};
 use steersman_base::protocol::{
     ApprovalId, ApprovalRequest, ApprovalSubject, CloneOperation, CommandOperation, CustomOperation, FetchOperation,
@@ -183,7 +183,7 @@ fn no_text_in_a_question_of_the_screen_adds_a_line_of_the_program() {
     let mut next = || values.next();
     let changes =
         [UndoneFile { path: next(), undo: Undo::Removed }, UndoneFile { path: next(), undo: Undo::Failed(next()) }];
-    check("undo", &undo_parts(&changes, "the turn"));
+    check("undo", &undo::parts(&changes, "the turn"));
     for part in [
         DetailPart::Text(next()),
         DetailPart::Note(next()),

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
+use crate::choices::{Choices, ListChoice, ListKind};
 use crate::effect::PaneEffect;
 use crate::overlay::Overlays;
-use crate::sessions::Choices;
 use crate::state::Medium;
-use crate::switch::{ChoiceSubject, ListChoice};
 use crate::ui_context::UiContext;
 use steersman_base::id::AgentId;
 use steersman_base::protocol::HookStatus;
@@ -14,12 +13,19 @@ use steersman_base::summary::{count, seconds};
 use steersman_base::text::visible_line;
 use steersman_session::model::LastHookRun;
 
+static HOOKS: ListKind = ListKind {
+    titles: [" Hooks: when they run, and what they did last ", " Hooks "],
+    awaited: "",
+    empty: "there are no hooks; /help hooks says how to add some",
+    choose: None,
+};
+
 /// Shows the hooks; the line output lists them.
 pub fn show(overlays: &mut Overlays, ui: &UiContext) -> Vec<PaneEffect> {
     if ui.medium == Medium::Lines {
         return listed(ui);
     }
-    let mut list = Choices::awaited(ChoiceSubject::Hook);
+    let mut list = Choices::awaited(&HOOKS);
     list.take(Ok(rows(ui)));
     overlays.open(list);
     Vec::new()
@@ -27,13 +33,13 @@ pub fn show(overlays: &mut Overlays, ui: &UiContext) -> Vec<PaneEffect> {
 
 /// Follows what hooks did.
 pub fn follow(overlays: &mut Overlays, ui: &UiContext) {
-    Choices::refresh(overlays, ChoiceSubject::Hook, || Ok(rows(ui)));
+    Choices::refresh(overlays, &HOOKS, || Ok(rows(ui)));
 }
 
 fn listed(ui: &UiContext) -> Vec<PaneEffect> {
     let hooks = &ui.run.hooks;
     if hooks.known.is_empty() {
-        return vec![PaneEffect::Say("there are no hooks; /help hooks says how to add some".to_owned())];
+        return vec![PaneEffect::Say(HOOKS.empty.to_owned())];
     }
     let line = |hook: &HookStatus| {
         let about = about(hook, hooks.last(hook));

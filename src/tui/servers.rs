@@ -2,24 +2,39 @@
 
 use std::fmt::Write as _;
 
+use crate::choices::{Choices, ListChoice, ListKind};
 use crate::effect::PaneEffect;
 use crate::message::Message;
 use crate::overlay::Overlays;
-use crate::sessions::Choices;
 use crate::state::Medium;
-use crate::switch::{ChoiceSubject, ListChoice};
 use crate::ui_context::UiContext;
 use steersman_base::id::AgentId;
 use steersman_base::protocol::{Request, ServerRequest, ServerState, ServerStatus};
 use steersman_base::summary::count;
 use steersman_base::text::visible_line;
 
+static SERVERS: ListKind = ListKind {
+    titles: [" MCP servers: start one ", " MCP servers "],
+    awaited: "checking the servers…",
+    empty: "no MCP server is configured; /help mcp says how",
+    choose: Some(start),
+};
+
+/// Starts a server. The list stays: it shows what becomes of it.
+fn start(row: &ListChoice, _: &UiContext) -> Vec<PaneEffect> {
+    let name = visible_line(&row.id).into_owned();
+    vec![
+        PaneEffect::Say(format!("starting {name}, unless it runs")),
+        Request::Servers { request: ServerRequest::Start(row.id.clone()) }.into(),
+    ]
+}
+
 /// Shows how the servers stand, and asks for it anew; the line output lists them.
 pub fn show(overlays: &mut Overlays, ui: &UiContext) -> Vec<PaneEffect> {
     if ui.medium == Medium::Lines {
         return listed(ui);
     }
-    let mut list = Choices::awaited(ChoiceSubject::Server);
+    let mut list = Choices::awaited(&SERVERS);
     if !ui.run.servers.is_empty() {
         list.take(Ok(rows(ui)));
     }
@@ -42,7 +57,7 @@ fn listed(ui: &UiContext) -> Vec<PaneEffect> {
 
 /// Follows a change of how they stand.
 pub fn follow(overlays: &mut Overlays, ui: &UiContext) {
-    Choices::refresh(overlays, ChoiceSubject::Server, || Ok(rows(ui)));
+    Choices::refresh(overlays, &SERVERS, || Ok(rows(ui)));
 }
 
 /// Takes what came of a start.

@@ -1,12 +1,15 @@
 //! The rules of the user on the screen: the list, a change in words, and what became of it.
 
+use crate::approval::{Question, QuestionSubject, Questions};
 use crate::effect::{Outcome, PaneEffect};
+use crate::keymap::Answer;
 use crate::ui_context::UiContext;
+use crate::{message, update};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{Accepted, Request, RuleRequest};
 use steersman_base::steering::{RuleChange, RuleScope};
 use steersman_base::text::{visible, visible_line};
-use steersman_session::model::rule_scope_words;
+use steersman_session::model::{DetailPart, rule_scope_words};
 
 /// Says what became of a line for `AGENTS.md`.
 pub fn added(line: &str, outcome: Result<(), String>) -> PaneEffect {
@@ -22,8 +25,21 @@ pub fn added(line: &str, outcome: Result<(), String>) -> PaneEffect {
 const USAGE: &str = "it is /rules withdraw M, /rules change M WORDS, or /rules for M agent, tree or new-agents; M is the number \
                      of a rule";
 
+/// Carries out `/rules`.
+pub fn command(ui: &UiContext, argument: &str) -> Outcome {
+    if let Some(outcome) = own_rules(ui, argument) {
+        return outcome;
+    }
+    let number = argument.strip_prefix("remove ").and_then(|number| number.trim().parse().ok());
+    match (argument, number) {
+        ("", _) => Outcome::request(Request::Rules { request: RuleRequest::List }),
+        (_, Some(number)) => Outcome::request(Request::Rules { request: RuleRequest::Remove(number) }),
+        (_, None) => Outcome::say("it is /rules, or /rules with withdraw M, change M WORDS, for M tree, or remove N"),
+    }
+}
+
 /// Carries out what `/rules` says about the user's own rules; `None` where it is about the kept ones alone.
-pub fn command(ui: &UiContext, argument: &str) -> Option<Outcome> {
+fn own_rules(ui: &UiContext, argument: &str) -> Option<Outcome> {
     if argument.is_empty() {
         let own = ui.run.rules.all().iter().map(|rule| {
             let (id, text) = (visible_line(rule.id.as_str()), visible(&rule.text));
@@ -65,5 +81,40 @@ pub fn changed(id: &MessageId, change: &RuleChange, accepted: Accepted) -> Strin
         (Accepted::No, RuleChange::Withdraw | RuleChange::Edit { .. }) => {
             format!("no rule {id} holds; /rules lists them")
         }
+    }
+}
+
+/// Asks what becomes of a text that was typed behind `#`: it shows what would be written, and where.
+pub fn ask(questions: &mut Questions, text: &str, ui: &UiContext) {
+    let place = visible_line(&ui.place);
+    let detail = vec![
+        DetailPart::Text("A rule holds from now on in this session.".to_owned()),
+        DetailPart::Text(format!(
+            "The line goes to the end of AGENTS.md at the root of the project, or in {place} where that lies in none, for later \
+             sessions too:"
+        )),
+        DetailPart::Exact(instruction(text)),
+    ];
+    let subject = QuestionSubject::Rule(text.to_owned());
+    questions.ask_once(Question::new(subject, "A rule, or a line for AGENTS.md?", detail));
+}
+
+/// Returns the line of `AGENTS.md` that a text becomes.
+fn instruction(text: &str) -> String {
+    format!("- {text}")
+}
+
+/// Returns what is done with a text that was typed behind `#`. What becomes no rule is in the message again.
+pub fn answered(text: &str, answer: Answer) -> Vec<PaneEffect> {
+    let as_rule = [message::complete(None, format!("/rule {text}")), update::enter()];
+    let as_it_stands = message::complete(None, format!("# {text}"));
+    match answer {
+        Answer::Once | Answer::Session => as_rule.into(),
+        Answer::Always | Answer::Everywhere => {
+            let line = instruction(text);
+            [Request::AddInstruction { line }.into()].into_iter().chain(as_rule).collect()
+        }
+        Answer::No => vec![as_it_stands, update::enter()],
+        Answer::Words | Answer::Leave => vec![as_it_stands],
     }
 }

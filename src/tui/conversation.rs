@@ -1,4 +1,4 @@
-//! `/budget` and `/compact`: what the session may spend, and room in the conversation.
+//! The commands that are about the conversation as a whole: what it may spend, room in it, another try, its end.
 
 use crate::effect::PaneEffect;
 use crate::state::Cause;
@@ -11,6 +11,7 @@ const TOKENS: &str = "tokens";
 /// Takes the limits away.
 const OFF: &str = "off";
 
+/// Carries out `/budget`.
 pub fn budget(ui: &UiContext, argument: &str) -> PaneEffect {
     if argument.is_empty() {
         return PaneEffect::Reply(format!(
@@ -43,4 +44,36 @@ pub fn compact(ui: &UiContext, words: &str) -> Vec<PaneEffect> {
         PaneEffect::SayWhile(Some(Cause::Turn), "older rounds are summarised before the next request".to_owned())
     });
     said.into_iter().chain([Request::Compact { words }.into()]).collect()
+}
+
+/// Sends the request again that failed.
+pub fn retry(ui: &UiContext) -> PaneEffect {
+    if ui.run.agents.main().running() {
+        return PaneEffect::SayWhile(Some(Cause::Turn), "not sent again: a turn runs".to_owned());
+    }
+    Request::Retry.into()
+}
+
+/// Closes the task that has no answer.
+pub fn close_task(ui: &UiContext) -> PaneEffect {
+    if ui.run.agents.main().running() {
+        return PaneEffect::SayWhile(Some(Cause::Turn), "not closed: the agent works on the task".to_owned());
+    }
+    Request::CloseTask.into()
+}
+
+/// Begins a conversation anew, on an empty screen.
+pub fn begin_anew() -> PaneEffect {
+    PaneEffect::call(|app| {
+        app.empty_at_reset();
+        vec![reset()]
+    })
+}
+
+/// Takes the conversation back to its system prompt.
+pub fn reset() -> PaneEffect {
+    PaneEffect::call(|app| {
+        app.ui.run.agents.cancelling(app.ui.now);
+        vec![Request::Reset.into()]
+    })
 }

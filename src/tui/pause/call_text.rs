@@ -3,11 +3,13 @@
 //! Always holds: the draft that was there before a text about a call comes back when that text is sent or left, and a
 //! text that has lost its call is kept.
 
-use crate::effect::{CallText, Outcome, PaneEffect};
+use super::update::{begin, decide};
+use super::{Panel, PausePane, panel};
+use crate::effect::{Outcome, PaneEffect};
 use crate::focus::Focus;
+use crate::message::purpose::CallText;
 use crate::message::purpose::{AboutCall, Purpose};
 use crate::message::{Message, bring_back};
-use crate::pause::{self, PausePane};
 use crate::state::{Medium, Pane};
 use crate::ui_context::UiContext;
 use steersman_base::event::Envelope;
@@ -17,7 +19,7 @@ use steersman_base::protocol::{Accepted, Decision};
 use steersman_base::target::name_of;
 
 /// Folds one envelope in; the run has it already.
-pub fn apply(pane: &mut PausePane, message: &mut Message, ui: &UiContext, envelope: &Envelope) -> Vec<PaneEffect> {
+pub fn follow(pane: &mut PausePane, message: &mut Message, ui: &UiContext, envelope: &Envelope) -> Vec<PaneEffect> {
     pane.apply(&envelope.event);
     let is_current =
         |about: &&AboutCall| ui.run.pauses.place(&about.agent).and_then(PausePlace::call) == Some(&about.call.id);
@@ -29,13 +31,23 @@ pub fn apply(pane: &mut PausePane, message: &mut Message, ui: &UiContext, envelo
     wanted
 }
 
+/// Asks for a text about the call before which an agent waits.
+pub fn write_about_call(agent: AgentId, what: CallText) -> PaneEffect {
+    PaneEffect::call(move |app| write(&mut app.message, agent.clone(), what, &app.ui))
+}
+
+/// Asks for the decision about the call that the message is about.
+pub fn decide_call() -> PaneEffect {
+    PaneEffect::call(|app| commit(&app.message).into_iter().collect())
+}
+
 /// Begins a text about the call before which an agent waits.
-pub fn write(message: &mut Message, agent: AgentId, what: CallText, ui: &UiContext) -> Vec<PaneEffect> {
+fn write(message: &mut Message, agent: AgentId, what: CallText, ui: &UiContext) -> Vec<PaneEffect> {
     let Some(PausePlace::Call(call)) = ui.run.pauses.place(&agent).cloned() else { return Vec::new() };
     if let Some(first) = message.blocked() {
         return vec![first];
     }
-    let before = pause::begin(&call, what);
+    let before = begin(&call, what);
     let text = before.clone();
     message.begin(Purpose::AboutCall(AboutCall { agent, call, what, before }), &text);
     vec![PaneEffect::Focus(Pane::Composer)]
@@ -44,7 +56,7 @@ pub fn write(message: &mut Message, agent: AgentId, what: CallText, ui: &UiConte
 /// Asks for the end of what is written, when it can be accepted.
 pub fn commit(message: &Message) -> Outcome {
     match message.about_call() {
-        Some(about) => pause::decide(&about.agent, &about.call, about.what, &message.text()),
+        Some(about) => decide(&about.agent, &about.call, about.what, &message.text()),
         None => Outcome::DONE,
     }
 }
@@ -78,7 +90,7 @@ pub fn decided(
 
 /// Gives the composer the keys again when the panel of the shown agent is gone.
 pub fn settle_focus(focus: &mut Focus, shown: &AgentId, ui: &UiContext) {
-    if focus.pane == Pane::Pause && pause::panel(shown, &ui.run) == pause::Panel::Hidden {
+    if focus.pane == Pane::Pause && panel(shown, &ui.run) == Panel::Hidden {
         focus.pane = Pane::Composer;
     }
 }
