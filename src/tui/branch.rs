@@ -4,6 +4,7 @@
 
 use crate::approval::{Question, QuestionSubject, Questions, Rewind};
 use crate::choices::{Choices, ListChoice, ListKind};
+use crate::commands::{CommandEntry, Takes};
 use crate::effect::PaneEffect;
 use crate::overlay::Overlays;
 use crate::sessions::LEAVES;
@@ -16,6 +17,14 @@ use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{Request, UndoneFile};
 use steersman_session::model::DetailPart;
 
+pub const COMMAND: CommandEntry = CommandEntry::new(
+    "/branch",
+    Takes::Nothing,
+    "b",
+    "a new session from just before one of your messages, its text to be edited",
+    |_, _| vec![ask_to_open()],
+);
+
 /// The user's messages.
 static MESSAGES: ListKind = ListKind {
     titles: [" Your messages: branch from just before one ", " Your messages "],
@@ -23,6 +32,14 @@ static MESSAGES: ListKind = ListKind {
     empty: "nothing was said yet",
     choose: Some(choose),
 };
+
+/// Asks for the list of the user's messages.
+fn ask_to_open() -> PaneEffect {
+    PaneEffect::call(|app| {
+        open(&mut app.focus.overlays, app.transcripts.reader(&AgentId::main()));
+        Vec::new()
+    })
+}
 
 /// Opens the list of the user's messages.
 pub fn open(overlays: &mut Overlays, main: Option<&Reader>) {

@@ -9,9 +9,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::overlay::list::{ListRows, draw_empty, list_and_text, put_details};
-use super::overlay::registry::{PaneContext, PaneEntry, PaneKey, list_keys, page_keys};
+use super::overlay::registry::{PaneEntry, PaneKey, list_keys, page_keys};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::commands::Takes;
+use crate::commands::{CommandContext, CommandEntry, Takes};
 use crate::effect::{EditorSubject, Effect, Outcome, PaneEffect};
 use crate::keymap::table::{also, key, row};
 use crate::keymap::{Action, Context, Travel};
@@ -44,11 +44,13 @@ pub const PANE: PaneEntry = PaneEntry {
     ],
     opened_by: "Alt+G",
     brief: "changed files, with diffs",
-    usage: "/diff",
-    takes: Takes::Nothing,
-    help: "the files that tools changed, with diffs; undo one file or one turn",
-    has_lines: true,
-    run: command,
+    command: CommandEntry::new(
+        "/diff",
+        Takes::Nothing,
+        "Alt+G",
+        "the files that tools changed, with diffs; undo one file or one turn",
+        command,
+    ),
 };
 
 /// Shows the changes of the turn before.
@@ -125,7 +127,7 @@ impl ChangesPane {
 }
 
 /// Shows the list, or hides it; names the files in lines.
-fn command(context: &mut PaneContext<'_>, _: &str) -> Vec<PaneEffect> {
+fn command(context: &mut CommandContext<'_>, _: &str) -> Vec<PaneEffect> {
     if context.ui.medium == Medium::Screen {
         context.overlays.toggle(ChangesPane::default);
         return vec![Request::ListChanges.into()];

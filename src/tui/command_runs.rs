@@ -7,13 +7,13 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::commands::Takes;
+use crate::commands::{CommandContext, CommandEntry, Takes};
 use crate::effect::{Outcome, PaneEffect};
 use crate::keymap::table::{TableRow, also, key, row};
 use crate::keymap::{Action, Chord, Context, Travel, WriteKey};
 use crate::msg::Effect;
 use crate::overlay::list::{ListRows, draw_empty, list_and_text, put_details};
-use crate::overlay::registry::{PaneContext, PaneEntry, PaneKey, list_keys, page_keys};
+use crate::overlay::registry::{PaneEntry, PaneKey, list_keys, page_keys};
 use crate::overlay::{FilterText, ListPosition, Overlay, OverlayDrawn};
 use crate::state::{Medium, Pane, Regions};
 use crate::ui_context::UiContext;
@@ -34,11 +34,13 @@ pub const PANE: PaneEntry = PaneEntry {
     keys: KEYS,
     opened_by: "",
     brief: "",
-    usage: "/commands [WORDS]",
-    takes: Takes::Any,
-    help: "the commands that the agents ran: where, how each ended, its output; with words: those that hold them",
-    has_lines: true,
-    run: command,
+    command: CommandEntry::new(
+        "/commands [WORDS]",
+        Takes::Any,
+        "",
+        "the commands that the agents ran: where, how each ended, its output; with words: those that hold them",
+        command,
+    ),
 };
 
 const JUMP: PaneKey = PaneKey("show-call");
@@ -92,7 +94,7 @@ fn key_of(run: &CommandRun) -> RunKey {
 }
 
 /// Carries out `/commands`.
-fn command(context: &mut PaneContext<'_>, words: &str) -> Vec<PaneEffect> {
+fn command(context: &mut CommandContext<'_>, words: &str) -> Vec<PaneEffect> {
     let mut pane = CommandRunsPane::default();
     pane.filter.type_text(words);
     if context.ui.medium == Medium::Screen {

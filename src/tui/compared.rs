@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::overlay::{ListPosition, Overlay, OverlayDrawn, Overlays};
+use crate::commands::{CommandEntry, Takes};
 use crate::effect::{Effect, Outcome, PaneEffect};
 use crate::keymap::{Action, Context, Travel};
 use crate::ledger;
@@ -20,6 +21,14 @@ use steersman_base::summary::{ComparedRow, ComparedTable};
 /// Columns of the names of rows, and those from which both sessions stand side by side.
 const NAMES: u16 = 10;
 const WIDE: u16 = 60;
+
+pub const COMMAND: CommandEntry = CommandEntry::new(
+    "/compare ID [ID]",
+    Takes::Text,
+    "",
+    "this session and another, or two others, side by side from where they part: calls, files, tokens, cost, answers",
+    |context, names| vec![compare(context.ui, names)],
+);
 
 /// The comparison, from its opening to its end; nothing in it is selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -123,17 +132,16 @@ fn lines(table: &ComparedTable, width: u16, theme: &Theme) -> Vec<[Line; 3]> {
     shown
 }
 
-/// Compares the session that runs with another one, or two others.
-///
-/// # Errors
-/// Why it cannot.
-pub fn compare(ui: &UiContext, names: &str) -> Result<Effect, &'static str> {
+/// Compares the session that runs with another one, or two others; says why it cannot.
+fn compare(ui: &UiContext, names: &str) -> PaneEffect {
     let mut names = names.split_whitespace().map(str::to_owned);
+    let compare = |one, other| PaneEffect::Outside(Effect::Compare([one, other]));
+    let refuse = |why: &str| PaneEffect::Reply(why.to_owned());
     match (names.next(), names.next(), names.next(), &ui.session) {
-        (Some(first), Some(second), None, _) => Ok(Effect::Compare([first, second])),
-        (Some(other), None, _, Some(own)) => Ok(Effect::Compare([own.clone(), other])),
-        (Some(_), None, _, None) => Err("this session is not saved: name two others"),
-        (None, ..) | (_, _, Some(_), _) => Err("name one session or two; steersman sessions lists them"),
+        (Some(first), Some(second), None, _) => compare(first, second),
+        (Some(other), None, _, Some(own)) => compare(own.clone(), other),
+        (Some(_), None, _, None) => refuse("this session is not saved: name two others"),
+        (None, ..) | (_, _, Some(_), _) => refuse("name one session or two; steersman sessions lists them"),
     }
 }
 

@@ -8,9 +8,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::overlay::list::{ListRows, below_rule, draw_empty, put_details};
-use super::overlay::registry::{PaneContext, PaneEntry, PaneKey, list_keys, page_keys};
+use super::overlay::registry::{PaneEntry, PaneKey, list_keys, page_keys};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::commands::Takes;
+use crate::commands::{CommandContext, CommandEntry, Takes};
 use crate::effect::{Outcome, PaneEffect};
 use crate::keymap::table::key;
 use crate::keymap::{Action, Context};
@@ -40,11 +40,13 @@ pub const PANE: PaneEntry = PaneEntry {
     ],
     opened_by: "",
     brief: "",
-    usage: "/context",
-    takes: Takes::Nothing,
-    help: "what fills the context window, the largest part first; take results out of it, or pin them",
-    has_lines: true,
-    run: command,
+    command: CommandEntry::new(
+        "/context",
+        Takes::Nothing,
+        "",
+        "what fills the context window, the largest part first; take results out of it, or pin them",
+        command,
+    ),
 };
 
 /// Takes the selected result out, or leaves it.
@@ -67,7 +69,7 @@ pub struct ContextPane {
 }
 
 /// Asks what fills the windows; shows it, or hides it.
-fn command(context: &mut PaneContext<'_>, _: &str) -> Vec<PaneEffect> {
+fn command(context: &mut CommandContext<'_>, _: &str) -> Vec<PaneEffect> {
     if context.ui.medium == Medium::Screen {
         let agent = context.agent;
         context.overlays.toggle(|| ContextPane::at(agent.clone()));

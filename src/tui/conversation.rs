@@ -1,10 +1,41 @@
 //! The commands that are about the conversation as a whole: what it may spend, room in it, another try, its end.
 
+use crate::commands::{CommandEntry, Takes};
 use crate::effect::PaneEffect;
 use crate::state::Cause;
 use crate::ui_context::UiContext;
 use steersman_base::protocol::{BudgetLimits, Request};
 use steersman_session::model::budget_sentence;
+
+pub const RETRY: CommandEntry =
+    CommandEntry::new("/retry", Takes::Nothing, "Alt+T", "send the failed request again", |context, _| {
+        vec![retry(context.ui)]
+    });
+
+pub const DONE: CommandEntry = CommandEntry::new(
+    "/done",
+    Takes::Nothing,
+    "",
+    "close the open task; without it your next text adds to a task that was stopped or failed",
+    |context, _| vec![close_task(context.ui)],
+);
+
+pub const COMPACT: CommandEntry = CommandEntry::new(
+    "/compact [WORDS]",
+    Takes::Any,
+    "Alt+C",
+    "summarise older rounds; the words say what to keep in mind",
+    |context, words| compact(context.ui, words),
+);
+
+pub const BUDGET: CommandEntry = CommandEntry::new(
+    "/budget [DOLLARS]",
+    Takes::Any,
+    "Alt+M",
+    "what the session may spend; with an amount, N tokens, or off: set it",
+    |context, argument| vec![budget(context.ui, argument)],
+)
+.offering(&[OFF]);
 
 /// Behind a number, says that it is one of tokens.
 const TOKENS: &str = "tokens";
@@ -12,7 +43,7 @@ const TOKENS: &str = "tokens";
 const OFF: &str = "off";
 
 /// Carries out `/budget`.
-pub fn budget(ui: &UiContext, argument: &str) -> PaneEffect {
+fn budget(ui: &UiContext, argument: &str) -> PaneEffect {
     if argument.is_empty() {
         return PaneEffect::Reply(format!(
             "{}; /budget 5 sets dollars, /budget 100000 tokens sets tokens, /budget off takes both away",
@@ -38,7 +69,7 @@ pub fn budget(ui: &UiContext, argument: &str) -> PaneEffect {
 }
 
 /// Asks for room in the conversation.
-pub fn compact(ui: &UiContext, words: &str) -> Vec<PaneEffect> {
+fn compact(ui: &UiContext, words: &str) -> Vec<PaneEffect> {
     let words = Some(words.to_owned()).filter(|words| !words.is_empty());
     let said = ui.run.agents.main().running().then(|| {
         PaneEffect::SayWhile(Some(Cause::Turn), "older rounds are summarised before the next request".to_owned())
@@ -47,7 +78,7 @@ pub fn compact(ui: &UiContext, words: &str) -> Vec<PaneEffect> {
 }
 
 /// Sends the request again that failed.
-pub fn retry(ui: &UiContext) -> PaneEffect {
+fn retry(ui: &UiContext) -> PaneEffect {
     if ui.run.agents.main().running() {
         return PaneEffect::SayWhile(Some(Cause::Turn), "not sent again: a turn runs".to_owned());
     }
@@ -55,7 +86,7 @@ pub fn retry(ui: &UiContext) -> PaneEffect {
 }
 
 /// Closes the task that has no answer.
-pub fn close_task(ui: &UiContext) -> PaneEffect {
+fn close_task(ui: &UiContext) -> PaneEffect {
     if ui.run.agents.main().running() {
         return PaneEffect::SayWhile(Some(Cause::Turn), "not closed: the agent works on the task".to_owned());
     }

@@ -2,9 +2,27 @@
 
 use crossterm::event::KeyEvent;
 
+use crate::commands::{CommandEntry, Takes};
+use crate::effect::PaneEffect;
 use crate::keymap::{Chord, Context};
 use crate::overlay::Overlays;
 use crate::state::Pane;
+
+pub const ZOOM: CommandEntry = CommandEntry::new(
+    "/zoom",
+    Takes::Nothing,
+    "Alt+L",
+    "the transcript alone above the message; again: back",
+    |_, _| vec![toggle_zoom()],
+)
+.only_drawing();
+
+fn toggle_zoom() -> PaneEffect {
+    PaneEffect::call(|app| {
+        app.focus.toggle_zoom();
+        Vec::new()
+    })
+}
 
 /// The focus and the overlays.
 #[derive(Debug, Default)]

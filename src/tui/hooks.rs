@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::choices::{Choices, ListChoice, ListKind};
+use crate::commands::{CommandEntry, Takes};
 use crate::effect::PaneEffect;
 use crate::overlay::Overlays;
 use crate::state::Medium;
@@ -12,6 +13,14 @@ use steersman_base::protocol::HookStatus;
 use steersman_base::summary::{count, seconds};
 use steersman_base::text::visible_line;
 use steersman_session::model::LastHookRun;
+
+pub const COMMAND: CommandEntry = CommandEntry::new(
+    "/hooks",
+    Takes::Nothing,
+    "",
+    "the hooks: where each is from, when it runs, whether it is trusted, what it did last",
+    |context, _| show(context.overlays, context.ui),
+);
 
 static HOOKS: ListKind = ListKind {
     titles: [" Hooks: when they run, and what they did last ", " Hooks "],

@@ -8,9 +8,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::overlay::list::{ListRows, beside_mark, draw_empty};
-use super::overlay::registry::{PaneContext, PaneEntry, PaneKey, list_keys};
+use super::overlay::registry::{PaneEntry, PaneKey, list_keys};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::commands::Takes;
+use crate::commands::{CommandContext, CommandEntry, Takes};
 use crate::effect::{Effect, Outcome, PaneEffect};
 use crate::keymap::table::key;
 use crate::keymap::{Action, Context};
@@ -36,11 +36,13 @@ pub const PANE: PaneEntry = PaneEntry {
     ],
     opened_by: "F4",
     brief: "what became of your texts",
-    usage: "/ledger",
-    takes: Takes::Nothing,
-    help: "the ledger: every text that was sent, and what became of it",
-    has_lines: true,
-    run: command,
+    command: CommandEntry::new(
+        "/ledger",
+        Takes::Nothing,
+        "F4",
+        "the ledger: every text that was sent, and what became of it",
+        command,
+    ),
 };
 
 /// Shows the selected text in its transcript.
@@ -79,7 +81,7 @@ const LEFT_OUT: [usize; 7] = [6, 5, 2, 1, 0, 4, 3];
 pub struct LedgerPane(ListPosition);
 
 /// Shows the ledger, or hides it; writes it in lines.
-fn command(context: &mut PaneContext<'_>, _: &str) -> Vec<PaneEffect> {
+fn command(context: &mut CommandContext<'_>, _: &str) -> Vec<PaneEffect> {
     if context.ui.medium == Medium::Lines {
         return vec![PaneEffect::Outside(Effect::Tell(Report::Ledger))];
     }

@@ -1,6 +1,7 @@
 //! The rules of the user on the screen: the list, a change in words, and what became of it.
 
 use crate::approval::{Question, QuestionSubject, Questions};
+use crate::commands::{CommandEntry, Takes};
 use crate::effect::{Outcome, PaneEffect};
 use crate::keymap::Answer;
 use crate::ui_context::UiContext;
@@ -24,6 +25,14 @@ pub fn added(line: &str, outcome: Result<(), String>) -> PaneEffect {
 /// How a change of a rule is written.
 const USAGE: &str = "it is /rules withdraw M, /rules change M WORDS, or /rules for M agent, tree or new-agents; M is the number \
                      of a rule";
+
+pub const COMMAND: CommandEntry = CommandEntry::new(
+    "/rules [WHAT]",
+    Takes::Any,
+    "Alt+K",
+    "your rules and those of /always; withdraw M, change M WORDS, for M tree; remove N for one of /always",
+    |context, argument| command(context.ui, argument).into_iter().collect(),
+);
 
 /// Carries out `/rules`.
 pub fn command(ui: &UiContext, argument: &str) -> Outcome {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::choices::{Choices, ListChoice, ListKind};
+use crate::commands::{CommandEntry, Takes};
 use crate::effect::PaneEffect;
 use crate::message::Message;
 use crate::overlay::Overlays;
@@ -12,6 +13,14 @@ use steersman_base::id::AgentId;
 use steersman_base::protocol::{Request, ServerRequest, ServerState, ServerStatus};
 use steersman_base::summary::count;
 use steersman_base::text::visible_line;
+
+pub const COMMAND: CommandEntry = CommandEntry::new(
+    "/mcp",
+    Takes::Nothing,
+    "",
+    "the MCP servers: state, tools, last error; start one",
+    |context, _| show(context.overlays, context.ui),
+);
 
 static SERVERS: ListKind = ListKind {
     titles: [" MCP servers: start one ", " MCP servers "],

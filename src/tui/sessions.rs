@@ -6,10 +6,11 @@
 
 use crate::approval::{self, Question, QuestionSubject, Rewind};
 use crate::choices::{Choices, ListChoice, ListKind};
+use crate::commands::{CommandEntry, Takes};
 use crate::effect::{Effect, PaneEffect};
 use crate::overlay::Overlays;
 use crate::state::Medium;
-use crate::switch::{SessionPlace, SessionsFor, Switch};
+use crate::switch::{EventPlace, SessionPlace, SessionsFor, Switch};
 use crate::ui_context::UiContext;
 use steersman_base::id::AgentId;
 use steersman_base::text::visible_line;
@@ -19,6 +20,31 @@ use steersman_session::model::DetailPart;
 const LISTED_SESSIONS: usize = 10;
 /// What happens to a turn when the screen closes.
 pub const LEAVES: &str = "A turn that runs is stopped. What waits is held in this session until you come back.";
+
+pub const RESUME: CommandEntry = CommandEntry::new(
+    "/resume [ID]",
+    Takes::Word,
+    "",
+    "go on with another session; without its ID: choose one",
+    |context, name| vec![PaneEffect::Outside(resume(context.overlays, context.ui, name))],
+);
+
+pub const SEARCH: CommandEntry = CommandEntry::new(
+    "/search WORDS",
+    Takes::Text,
+    "",
+    "search all saved sessions for texts that hold these words; Enter opens one there",
+    |context, words| vec![PaneEffect::Outside(search(context.overlays, context.ui, words))],
+);
+
+pub const REPLAY: CommandEntry = CommandEntry::new(
+    "/replay",
+    Takes::Nothing,
+    "",
+    "replay this session event by event, while the run goes on",
+    |context, _| vec![replay(context.ui)],
+)
+.only_drawing();
 
 /// The saved sessions.
 static SAVED: ListKind = ListKind {
@@ -47,8 +73,19 @@ pub fn resume(overlays: &mut Overlays, ui: &UiContext, name: &str) -> Effect {
     Effect::ListSessions(SessionsFor::Choosing)
 }
 
+/// Replays the session as far as it has come.
+fn replay(ui: &UiContext) -> PaneEffect {
+    match &ui.session {
+        Some(session) => {
+            let place = SessionPlace { session: session.clone(), place: EventPlace::default() };
+            PaneEffect::Outside(Effect::ReadSession(place))
+        }
+        None => PaneEffect::Reply("this session is not saved, so it cannot be replayed".to_owned()),
+    }
+}
+
 /// Searches all saved sessions; a place where these words stand can be chosen.
-pub fn search(overlays: &mut Overlays, ui: &UiContext, words: &str) -> Effect {
+fn search(overlays: &mut Overlays, ui: &UiContext, words: &str) -> Effect {
     if ui.medium == Medium::Screen {
         overlays.open(Choices::awaited(&FOUND));
     }

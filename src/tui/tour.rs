@@ -4,10 +4,34 @@
 //! from the events of the run and only looks on: a step is over when the user has done it, in any order, whatever else
 //! happens meanwhile. Drawn by `src/tui/view/tour.rs`.
 
+use crate::commands::{CommandEntry, Takes};
+use crate::effect::PaneEffect;
 use crate::state::Pane;
 use steersman_base::event::{Envelope, Event};
 use steersman_base::id::AgentId;
 use steersman_session::model::RunState;
+
+/// Fewest rows of a screen that has some for the tour.
+pub const TOUR_ROWS: u16 = 16;
+
+pub const COMMAND: CommandEntry = CommandEntry::new(
+    "/tour",
+    Takes::Nothing,
+    "",
+    "a tour of a minute: steer, pause, go to a sub-agent, answer; again ends it",
+    |_, _| vec![toggle()],
+)
+.only_drawing();
+
+/// Begins the tour or ends it; says so where the screen has no room for it.
+fn toggle() -> PaneEffect {
+    PaneEffect::call(|app| {
+        app.ui.tour.toggle();
+        let is_hidden = app.ui.tour.step().is_some() && app.ui.size.height < TOUR_ROWS;
+        let sentence = || PaneEffect::SayWhile(None, format!("the tour needs a screen of {TOUR_ROWS} rows"));
+        is_hidden.then(sentence).into_iter().collect()
+    })
+}
 
 /// Whether the tour begins by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

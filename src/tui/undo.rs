@@ -3,6 +3,7 @@
 //! The undo itself: `src/tools/workspace/changes.rs`; tests: `undo.rs`, `changes_pane.rs`.
 
 use crate::approval::{Question, QuestionSubject, Questions};
+use crate::commands::{CommandEntry, Takes};
 use crate::effect::PaneEffect;
 use crate::state::Cause;
 use crate::ui_context::UiContext;
@@ -10,6 +11,15 @@ use steersman_base::protocol::{Request, UndoScope, UndoneFile};
 use steersman_base::summary::count;
 use steersman_base::text::visible_line;
 use steersman_session::model::DetailPart;
+
+pub const COMMAND: CommandEntry = CommandEntry::new(
+    "/undo",
+    Takes::Nothing,
+    "Alt+Z",
+    "undo the file changes of the last turn; asks first",
+    |context, _| vec![begin(UndoScope::LastTurn, context.ui)],
+)
+.giving_up();
 
 /// Looks at what there is to take back.
 pub fn begin(scope: UndoScope, ui: &UiContext) -> PaneEffect {

@@ -108,10 +108,8 @@ pub const LINE_COMMANDS: &[Command] = &[
 /// Tells whether a command changes what is drawn and nothing else.
 pub fn only_drawn(verb: Verb) -> bool {
     match verb {
-        Verb::Pane(pane) => !pane.entry().has_lines,
-        verb => {
-            matches!(verb, Verb::Replay | Verb::Tour | Verb::Theme | Verb::Times | Verb::Zoom | Verb::Fold | Verb::Vim)
-        }
+        Verb::Entry(entry) => entry.only_draws,
+        verb => verb == Verb::Theme,
     }
 }
 

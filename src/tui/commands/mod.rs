@@ -6,11 +6,12 @@
 //!
 //! # Where things are
 //!
-//! - what a draft is: `draft.rs`; tests: `commands.rs`
+//! - how a command registers itself: `entry.rs`; what a draft is: `draft.rs`; tests: `commands.rs`
 //! - line output: its commands, what a line means, questions: `lines.rs`, `src/tui/update/line.rs`,
 //!   `src/tui/lines/asks/mod.rs`; tests: `lines_ask.rs`, `lines_lives.rs`
 
 mod draft;
+mod entry;
 mod lines;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use steersman_base::steering::{Recurrence, TextKind};
 use steersman_base::text::visible_line;
 
 pub use draft::{ALIASES, Alias, Draft, OTHER_NAMES, nearest, read, read_line, unknown};
+pub use entry::{CommandContext, CommandEntry};
 pub use lines::{LINE_COMMANDS, LineVerb, only_drawn};
 
 /// One row of the table.
@@ -67,63 +69,24 @@ pub enum Verb {
     Agents,
     /// Goes to the pending texts.
     Pending,
-    /// Opens a pane of the registry.
-    Pane(PaneId),
-    /// Sends the command that the shown agent waits for to the background.
-    Background,
+    /// Does what the file says that registers it.
+    Entry(&'static CommandEntry),
     /// Goes to the details of the shown agent.
     Details,
-    /// Lets a pane fill the screen, or ends that.
-    Zoom,
     Theme,
     /// Chooses the approval mode.
     Mode,
-    /// Lists the kept rules, or removes one.
-    Rules,
-    /// Shows the MCP servers.
-    Servers,
-    /// Shows the hooks.
-    Hooks,
     /// Sends the instructions of a skill, or lists the skills.
     Skill,
     /// Asks the agent to write an `AGENTS.md`.
     Init,
-    /// Goes on with another session.
-    Resume,
-    /// Searches all saved sessions.
-    Search,
-    /// Compares this session with another, or two others.
-    Compare,
-    /// Replays the session as far as it has come.
-    Replay,
-    /// Begins or ends the tour.
-    Tour,
-    /// Branches from just before one of the user's messages.
-    Branch,
-    /// Sends the request again that failed.
-    Retry,
-    /// Closes the task that has no answer.
-    Done,
-    /// Takes back what the tools of the last turn changed.
-    Undo,
     /// Sends a text to be delivered now.
     Now,
     Send(TextKind),
     /// Sends a text when a condition is met.
     When(Recurrence),
-    /// Summarises older rounds.
-    Compact,
-    /// Shows or sets what the session may spend.
-    Budget,
     /// Searches the transcript.
     Find,
-    /// Folds or opens all blocks of the transcript.
-    Fold,
-    /// Shows or hides the times of the blocks.
-    Times,
-    Mouse,
-    /// Switches the keys of vim in the message on or off.
-    Vim,
     /// Leaves a run that goes on without this screen.
     Detach,
     /// Ends the program.
@@ -135,7 +98,10 @@ pub enum Verb {
 impl Verb {
     /// Returns whether it gives something up: work, a conversation, or the program itself.
     pub fn gives_up(self) -> bool {
-        matches!(self, Self::New | Self::Reset | Self::Cancel | Self::Undo | Self::Detach | Self::Quit)
+        match self {
+            Self::Entry(entry) => entry.gives_up,
+            own => matches!(own, Self::New | Self::Reset | Self::Cancel | Self::Detach | Self::Quit),
+        }
     }
 }
 
@@ -174,13 +140,13 @@ use Takes::{Any, Nothing, Text, Word};
 
 /// Holds every command, in the order in which help and completion show them.
 pub static COMMANDS: LazyLock<Vec<Command>> = LazyLock::new(|| {
-    let panes: Vec<Command> = PaneId::all().map(PaneId::command).collect();
-    let (before, behind) = OWN.split_at(OWN.iter().position(|own| own.verb == BEHIND_PANES).unwrap_or_default());
+    let panes: Vec<Command> = PaneId::all().map(|pane| pane.entry().command.command()).collect();
+    let (before, behind) = OWN.split_at(OWN.iter().position(|own| own.name == BEHIND_PANES).unwrap_or_default());
     [before, panes.as_slice(), behind].concat()
 });
 
 /// The command before which those of the panes of the registry stand.
-const BEHIND_PANES: Verb = Verb::Background;
+const BEHIND_PANES: &str = "background";
 
 /// The commands that no pane registers.
 const OWN: &[Command] = &[
@@ -265,21 +231,9 @@ const OWN: &[Command] = &[
         "Shift+Tab",
         "how much runs without a question; without a name: say which mode holds",
     ),
-    row(
-        Verb::Rules,
-        "/rules [WHAT]",
-        Any,
-        "Alt+K",
-        "your rules and those of /always; withdraw M, change M WORDS, for M tree; remove N for one of /always",
-    ),
-    row(Verb::Servers, "/mcp", Nothing, "", "the MCP servers: state, tools, last error; start one"),
-    row(
-        Verb::Hooks,
-        "/hooks",
-        Nothing,
-        "",
-        "the hooks: where each is from, when it runs, whether it is trusted, what it did last",
-    ),
+    crate::rules::COMMAND.command(),
+    crate::servers::COMMAND.command(),
+    crate::hooks::COMMAND.command(),
     row(
         Verb::Skill,
         "/skill [NAME [WORDS]]",
@@ -294,69 +248,27 @@ const OWN: &[Command] = &[
         "",
         "let the agent look at the project and write an AGENTS.md; the words say what to keep in mind",
     ),
-    row(Verb::Resume, "/resume [ID]", Word, "", "go on with another session; without its ID: choose one"),
-    row(
-        Verb::Branch,
-        "/branch",
-        Nothing,
-        "b",
-        "a new session from just before one of your messages, its text to be edited",
-    ),
-    row(Verb::Tour, "/tour", Nothing, "", "a tour of a minute: steer, pause, go to a sub-agent, answer; again ends it"),
-    row(Verb::Replay, "/replay", Nothing, "", "replay this session event by event, while the run goes on"),
-    row(
-        Verb::Search,
-        "/search WORDS",
-        Text,
-        "",
-        "search all saved sessions for texts that hold these words; Enter opens one there",
-    ),
-    row(
-        Verb::Compare,
-        "/compare ID [ID]",
-        Text,
-        "",
-        "this session and another, or two others, side by side from where they part: calls, files, tokens, cost, answers",
-    ),
-    row(Verb::Retry, "/retry", Nothing, "Alt+T", "send the failed request again"),
-    row(
-        Verb::Done,
-        "/done",
-        Nothing,
-        "",
-        "close the open task; without it your next text adds to a task that was stopped or failed",
-    ),
-    row(Verb::Compact, "/compact [WORDS]", Any, "Alt+C", "summarise older rounds; the words say what to keep in mind"),
-    row(
-        Verb::Budget,
-        "/budget [DOLLARS]",
-        Any,
-        "Alt+M",
-        "what the session may spend; with an amount, N tokens, or off: set it",
-    ),
-    row(Verb::Undo, "/undo", Nothing, "Alt+Z", "undo the file changes of the last turn; asks first"),
-    row(
-        Verb::Background,
-        "/background",
-        Nothing,
-        "Ctrl+B",
-        "send the command that the shown agent waits for to the background",
-    ),
+    crate::sessions::RESUME.command(),
+    crate::branch::COMMAND.command(),
+    crate::tour::COMMAND.command(),
+    crate::sessions::REPLAY.command(),
+    crate::sessions::SEARCH.command(),
+    crate::compared::COMMAND.command(),
+    crate::conversation::RETRY.command(),
+    crate::conversation::DONE.command(),
+    crate::conversation::COMPACT.command(),
+    crate::conversation::BUDGET.command(),
+    crate::undo::COMMAND.command(),
+    crate::jobs::BACKGROUND.command(),
     row(Verb::Details, "/details", Nothing, "Alt+I", "go to the details of the shown agent"),
-    row(Verb::Zoom, "/zoom", Nothing, "Alt+L", "the transcript alone above the message; again: back"),
+    crate::focus::ZOOM.command(),
     row(Verb::Theme, "/theme [NAME]", Word, "F8", "use this theme; without a name: the next one"),
     row(Verb::Find, "/find [WORDS]", Any, "Alt+/", "search the transcript that is shown"),
-    row(Verb::Fold, "/fold", Nothing, "Alt+O", "fold or open all blocks of the transcript that is shown"),
-    row(Verb::Times, "/times", Nothing, "t", "show when each block of a transcript came, or hide it"),
+    crate::transcript::FOLD.command(),
+    crate::transcript::TIMES.command(),
     row(Verb::Help, "/keys", Nothing, "F1", "the keys and commands"),
-    row(
-        Verb::Mouse,
-        "/mouse [on|off]",
-        Word,
-        "Alt+P",
-        "off: the terminal selects with it; on: it clicks and scrolls here",
-    ),
-    row(Verb::Vim, "/vim", Nothing, "", "vim keys in the message, or the usual ones again; editor.keys keeps them"),
+    crate::update::MOUSE.command(),
+    crate::message::VIM.command(),
     row(Verb::Detach, "/detach", Nothing, "", "leave this screen; the session runs on (after attach)"),
     row(Verb::Quit, "/quit", Nothing, "F12", "quit; stops a running turn"),
 ];
@@ -380,7 +292,7 @@ impl Command {
             (_, Verb::Model) => called("model"),
             (_, Verb::Theme) => called("theme"),
             (_, Verb::Mode) => called("mode"),
-            (_, Verb::Resume) => called("session"),
+            (_, Verb::Entry(entry)) if *entry == crate::sessions::RESUME => called("session"),
             (Word | Any, _) => format!("write {}; //{name} sends it as text", self.usage),
             (Text, _) => format!("/{name} needs a text after it"),
         }

@@ -46,7 +46,7 @@ fn a_sentence_that_begins_with_a_command_is_not_carried_out() {
 fn a_name_from_another_program_is_the_command_that_does_the_same() {
     assert_eq!(verb("/clear"), Some((Verb::New, "")));
     assert_eq!(verb("/exit"), Some((Verb::Quit, "")));
-    assert_eq!(verb("/cost 5"), Some((Verb::Budget, "5")));
+    assert_eq!(verb("/cost 5"), Some((Verb::Entry(&crate::conversation::BUDGET), "5")));
     for Alias { name, command, .. } in ALIASES {
         assert!(COMMANDS.iter().any(|known| known.name == *command), "{name}");
         assert!(COMMANDS.iter().all(|known| known.name != *name), "{name}");
@@ -59,14 +59,14 @@ fn the_names_that_other_hosts_have_are_commands_here_or_lead_to_the_help_about_i
     for (name, verb, argument) in [
         ("/clear", Verb::New, ""),
         ("/exit", Verb::Quit, ""),
-        ("/rewind", Verb::Branch, ""),
-        ("/fork", Verb::Branch, ""),
-        ("/todos", PaneId::named("plan").map_or(Verb::Help, Verb::Pane), ""),
-        ("/memory", Verb::Rules, ""),
+        ("/rewind", Verb::Entry(&crate::branch::COMMAND), ""),
+        ("/fork", Verb::Entry(&crate::branch::COMMAND), ""),
+        ("/todos", Verb::Entry(&crate::plan::PANE.command), ""),
+        ("/memory", Verb::Entry(&crate::rules::COMMAND), ""),
         ("/config", Verb::Help, "configuration"),
-        ("/tasks", PaneId::named("jobs").map_or(Verb::Help, Verb::Pane), ""),
+        ("/tasks", Verb::Entry(&crate::jobs::PANE.command), ""),
         ("/doctor", Verb::Help, "doctor"),
-        ("/cost", Verb::Budget, ""),
+        ("/cost", Verb::Entry(&crate::conversation::BUDGET), ""),
     ] {
         assert!(
             matches!(read(name), Draft::Command(command, behind) if (command.verb, behind) == (verb, argument)),

@@ -11,7 +11,7 @@ mod update;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::commands::Takes;
+use crate::commands::{CommandEntry, Takes};
 use crate::effect::{Outcome, PaneEffect};
 use crate::keymap::table::{TableRow, key};
 use crate::keymap::{Action, Context, Travel};
@@ -30,7 +30,7 @@ use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
 use steersman_session::model::JobState;
 
-pub use update::{line_started, sent_to_background, stopped, to_background};
+pub use update::{BACKGROUND, line_started, sent_to_background, stopped};
 
 /// How it registers itself.
 pub const PANE: PaneEntry = PaneEntry {
@@ -43,11 +43,13 @@ pub const PANE: PaneEntry = PaneEntry {
     keys: KEYS,
     opened_by: "Alt+J",
     brief: "commands in the background",
-    usage: "/jobs [ID|stop ID]",
-    takes: Takes::Any,
-    help: "the commands in the background and your own !COMMANDs, with their output; stop one",
-    has_lines: true,
-    run: update::command,
+    command: CommandEntry::new(
+        "/jobs [ID|stop ID]",
+        Takes::Any,
+        "Alt+J",
+        "the commands in the background and your own !COMMANDs, with their output; stop one",
+        update::command,
+    ),
 };
 
 /// Shows the output of the selected job alone, or the list again.

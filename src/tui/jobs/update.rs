@@ -1,20 +1,20 @@
 //! Commands on the screen: `/jobs`, the key that sends a running one to the background, and the user's shell lines.
 
 use crate::approval;
+use crate::commands::{CommandContext, CommandEntry, Takes};
 use crate::effect::PaneEffect;
 use crate::jobs::JobsPane;
-use crate::overlay::registry::PaneContext;
 use crate::state::Medium;
 use crate::ui_context::UiContext;
-use steersman_base::id::{AgentId, CallId, JobId};
+use steersman_base::id::{AgentId, JobId};
 use steersman_base::protocol::{Accepted, Request};
 use steersman_base::summary::seconds;
 use steersman_base::text::visible_line;
 use steersman_session::model::JobState;
 
 /// Carries out `/jobs`: shows the list, the output of one, or stops one.
-pub fn command(context: &mut PaneContext<'_>, argument: &str) -> Vec<PaneEffect> {
-    let PaneContext { overlays, ui, .. } = context;
+pub fn command(context: &mut CommandContext<'_>, argument: &str) -> Vec<PaneEffect> {
+    let CommandContext { overlays, ui, .. } = context;
     let (first, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
     let named = |id: &str| ui.run.jobs.get(&JobId::new(id.trim())).map(|job| job.id.clone());
     match (first, named(if first == "stop" { rest } else { first })) {
@@ -61,12 +61,23 @@ pub fn ask_stop(job: JobId) -> PaneEffect {
     })
 }
 
+pub const BACKGROUND: CommandEntry = CommandEntry::new(
+    "/background",
+    Takes::Nothing,
+    "Ctrl+B",
+    "send the command that the shown agent waits for to the background",
+    |context, _| vec![to_background(context.agent.clone())],
+);
+
 /// Sends the command that the agent waits for to the background.
-pub fn to_background(agent: &AgentId, call: Option<&CallId>) -> PaneEffect {
-    match call {
-        Some(call) => Request::ToBackground { agent: agent.clone(), call: call.clone() }.into(),
-        None => PaneEffect::Say("the shown agent waits for no command".to_owned()),
-    }
+fn to_background(agent: AgentId) -> PaneEffect {
+    PaneEffect::call(move |app| {
+        let reader = app.transcripts.reader(&agent);
+        vec![match reader.and_then(|reader| reader.transcript.running_command()) {
+            Some(call) => Request::ToBackground { agent: agent.clone(), call: call.clone() }.into(),
+            None => PaneEffect::Say("the shown agent waits for no command".to_owned()),
+        }]
+    })
 }
 
 /// Says what came of a shell line.

@@ -54,6 +54,7 @@ pub use composer::{Expanded, Pasted};
 pub use give_back::TakenOver;
 pub use recall::Before;
 pub use stack::LeaveOutcome;
+pub use vim::COMMAND as VIM;
 
 use attach::Attachments;
 use composer::Composer;

@@ -3,13 +3,9 @@
 //!
 //! To add such a pane: its folder, with a [`PaneEntry`], and one line in `PANES`.
 
-use super::Overlays;
-use crate::commands::{Command, Takes, Verb};
-use crate::effect::PaneEffect;
+use crate::commands::CommandEntry;
 use crate::keymap::table::{TableRow, also, key, row};
 use crate::keymap::{Action, Context, Travel};
-use crate::ui_context::UiContext;
-use steersman_base::id::AgentId;
 
 /// The panes, in the order in which help shows them.
 static PANES: [&PaneEntry; 6] = [
@@ -36,16 +32,8 @@ pub struct PaneEntry {
     pub opened_by: &'static str,
     /// What the list of the most used keys says of them.
     pub brief: &'static str,
-    /// Its command with what it takes, as help shows it.
-    pub usage: &'static str,
-    /// What its command takes.
-    pub takes: Takes,
-    /// What its command and its key do.
-    pub help: &'static str,
-    /// Whether its command does something in the line output too.
-    pub has_lines: bool,
-    /// Carries its command out.
-    pub run: fn(&mut PaneContext<'_>, argument: &str) -> Vec<PaneEffect>,
+    /// Its command, which opens it, as its key does.
+    pub command: CommandEntry,
 }
 
 impl PaneEntry {
@@ -57,11 +45,6 @@ impl PaneEntry {
     /// Returns where its keys hold.
     pub fn context(&self) -> Context {
         Context::Pane(self.pane())
-    }
-
-    /// Returns the first of the keys that open it.
-    fn first_key(&self) -> &'static str {
-        self.opened_by.split("  ").next().unwrap_or_default()
     }
 
     /// Returns all its keys while it is open.
@@ -86,16 +69,6 @@ pub(crate) const fn page_keys(help: &'static str) -> [TableRow; 2] {
         row("PageUp", Action::Travel(Travel::PageUp), "PageUp/PageDown", help),
         also("PageDown", Action::Travel(Travel::PageDown)),
     ]
-}
-
-/// What a pane that opens needs of the rest.
-pub struct PaneContext<'a> {
-    /// The agent that is shown.
-    pub agent: &'a AgentId,
-    /// What lies over the panes.
-    pub overlays: &'a mut Overlays,
-    /// The run, and how it is shown.
-    pub ui: &'a UiContext,
 }
 
 /// A pane of the registry.
@@ -131,14 +104,8 @@ impl PaneId {
     /// Returns the row of the key that opens it.
     pub(crate) fn opening_row(self) -> Option<TableRow> {
         let entry = self.entry();
-        let row = key(entry.opened_by, Action::Open(self), entry.help).brief(entry.brief);
+        let row = key(entry.opened_by, Action::Open(self), entry.command.help).brief(entry.brief);
         (!entry.opened_by.is_empty()).then_some(row)
-    }
-
-    /// Returns its command.
-    pub fn command(self) -> Command {
-        let entry = self.entry();
-        crate::commands::row(Verb::Pane(self), entry.usage, entry.takes, entry.first_key(), entry.help)
     }
 }
 

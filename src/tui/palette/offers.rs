@@ -67,8 +67,8 @@ impl Palette {
             Verb::When(_) => return conditions(command.name, typed, known),
             Verb::Theme => return themes(typed, known.ui.themes.names(), known.ui.themes.name()),
             Verb::Pause => vec![ALL.to_owned()],
-            Verb::Budget => vec!["off".to_owned()],
             Verb::Export => vec!["transcript".to_owned(), "ledger".to_owned()],
+            Verb::Entry(entry) => entry.words.iter().map(|word| (*word).to_owned()).collect(),
             _ => Vec::new(),
         };
         if names.iter().any(|name| name == typed) {

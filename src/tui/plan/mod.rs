@@ -19,7 +19,7 @@ use ratatui::layout::Rect;
 use super::overlay::list::draw_empty;
 use super::overlay::registry::{PaneEntry, PaneKey, list_keys, page_keys};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
-use crate::commands::Takes;
+use crate::commands::{CommandEntry, Takes};
 use crate::effect::Outcome;
 use crate::keymap::table::{also, key, row};
 use crate::keymap::{Action, Context};
@@ -54,11 +54,13 @@ pub const PANE: PaneEntry = PaneEntry {
     ],
     opened_by: "Ctrl+T  Alt+X",
     brief: "plan",
-    usage: "/plan [add TEXT]",
-    takes: Takes::Any,
-    help: "the plan of the shown agent: read it, change it",
-    has_lines: true,
-    run: update::command,
+    command: CommandEntry::new(
+        "/plan [add TEXT]",
+        Takes::Any,
+        "Ctrl+T",
+        "the plan of the shown agent: read it, change it",
+        update::command,
+    ),
 };
 
 /// Adds a step behind the selected one.

@@ -2,11 +2,11 @@
 //!
 //! Always holds: what was written for a step is in the plan, in the message, or can be brought back.
 
+use crate::commands::CommandContext;
 use crate::effect::PaneEffect;
 use crate::message::purpose::{AboutStep, Purpose};
 use crate::message::{Message, bring_back};
 use crate::overlay::Overlays;
-use crate::overlay::registry::PaneContext;
 use crate::plan::{PlanCommand, PlanPane, StepText, read};
 use crate::state::{Medium, Pane};
 use crate::ui_context::UiContext;
@@ -17,8 +17,8 @@ use steersman_base::protocol::Request;
 use steersman_base::text::visible_line;
 
 /// Carries out `/plan` with what stands behind it, about the agent that is shown.
-pub fn command(context: &mut PaneContext<'_>, argument: &str) -> Vec<PaneEffect> {
-    let PaneContext { agent, overlays, ui } = context;
+pub fn command(context: &mut CommandContext<'_>, argument: &str) -> Vec<PaneEffect> {
+    let CommandContext { agent, overlays, ui } = context;
     let shared = ui.run.plans.of(agent);
     match read(argument, shared.map(|shared| &shared.plan)) {
         Ok(PlanCommand::Show) if ui.medium == Medium::Lines => in_words(agent, ui),

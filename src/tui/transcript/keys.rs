@@ -8,12 +8,45 @@ use super::pane::{Copying, Looked, Reader, TranscriptPane};
 use super::scroll::{Point, Position, ScrollRequest};
 use super::search_keys as search;
 use super::selection::{Selection, SelectionRequest, Shape};
+use crate::commands::{CommandEntry, Takes};
 use crate::effect::{EditorSubject, Effect, Outcome, PaneEffect};
 use crate::export::{ExportFormat, ExportRequest, ExportSubject};
 use crate::keymap::{ReadKey, Travel};
 use crate::state::{Pane, Part, Region, Regions};
 use crate::ui_context::UiContext;
 use steersman_base::id::AgentId;
+
+pub const FOLD: CommandEntry = CommandEntry::new(
+    "/fold",
+    Takes::Nothing,
+    "Alt+O",
+    "fold or open all blocks of the transcript that is shown",
+    |context, _| vec![toggle_all(context.agent.clone())],
+)
+.only_drawing();
+
+pub const TIMES: CommandEntry = CommandEntry::new(
+    "/times",
+    Takes::Nothing,
+    "t",
+    "show when each block of a transcript came, or hide it",
+    |_, _| vec![toggle_times()],
+)
+.only_drawing();
+
+fn toggle_all(agent: AgentId) -> PaneEffect {
+    PaneEffect::call(move |app| {
+        app.transcripts.reader_mut(&agent).transcript.toggle_all();
+        Vec::new()
+    })
+}
+
+fn toggle_times() -> PaneEffect {
+    PaneEffect::call(|app| {
+        app.transcripts.toggle_times();
+        Vec::new()
+    })
+}
 
 /// What the keys of a transcript go by besides what it keeps.
 #[derive(Debug, Clone, Copy)]

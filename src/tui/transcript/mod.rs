@@ -30,6 +30,6 @@ mod source;
 pub mod view;
 
 pub use export::transcript_markdown;
-pub use keys::{TranscriptContext, key, looked, scroll, travel};
+pub use keys::{FOLD, TIMES, TranscriptContext, key, looked, scroll, travel};
 pub use pane::{Copying, Looked, Reader, Rest, Times, TranscriptDrawn, TranscriptPane};
 pub use search_keys::{begin as begin_search, cancel as cancel_search, find, find_last, type_text as type_search};

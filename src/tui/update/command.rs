@@ -2,24 +2,19 @@
 
 use crate::agents::focus_details;
 use crate::approval::{self, QuestionSubject};
-use crate::commands::{self, Verb};
+use crate::commands::{self, CommandContext, Verb};
 use crate::effect::PaneEffect;
 use crate::help::Help;
-use crate::jobs;
 use crate::keymap::PauseKey;
-use crate::message::vim::EditorKeys;
-use crate::message::{Before, Message};
+use crate::message::Before;
 use crate::msg::Effect;
-use crate::overlay::registry::PaneContext;
-use crate::state::{App, Cause, Medium, MouseMode, Pane, Report};
-use crate::switch::{EventPlace, SessionPlace};
+use crate::state::{App, Cause, Medium, Pane, Report};
 use crate::transcript::cell::Level;
 use crate::ui_context::UiContext;
 use crate::update::{carry_out, export, line, transcript, with_agents, with_pause};
-use crate::view::tour::TOUR_ROWS;
-use crate::{branch, compared, conversation, hooks, pause, pending, rules, servers, sessions, undo};
+use crate::{pause, pending};
 use steersman_base::id::AgentId;
-use steersman_base::protocol::{LocalServer, PromptTemplate, Request, TemplateKind, UndoScope};
+use steersman_base::protocol::{LocalServer, PromptTemplate, Request, TemplateKind};
 use steersman_base::target::ALL;
 use steersman_base::text::visible_line;
 
@@ -32,7 +27,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         app.status.say("the line output draws nothing, so this does nothing here", app.ui.now);
         return Vec::new();
     }
-    let App { ui, focus, tree, pending, transcripts, message, .. } = app;
+    let App { ui, focus, tree, pending, .. } = app;
     let overlays = &mut focus.overlays;
     let mut wanted = Vec::new();
     match verb {
@@ -53,29 +48,14 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Pause => return pause_agents(app, argument),
         Verb::Export => wanted = export::export(app, argument),
         Verb::Pending => wanted.extend(pending::focus(pending, &ui.run.pending)),
-        Verb::Replay => match &ui.session {
-            Some(session) => {
-                let place = SessionPlace { session: session.clone(), place: EventPlace::default() };
-                return vec![Effect::ReadSession(place)];
-            }
-            None => app.reply("this session is not saved, so it cannot be replayed"),
-        },
-        Verb::Pane(pane) => {
-            let mut context = PaneContext { agent: tree.selected(), overlays, ui };
-            wanted = (pane.entry().run)(&mut context, argument);
-        }
-        Verb::Background => {
-            let shown = transcripts.reader(tree.selected());
-            let call = shown.and_then(|reader| reader.transcript.running_command());
-            wanted.push(jobs::to_background(tree.selected(), call));
+        Verb::Entry(entry) => {
+            let mut context = CommandContext { agent: tree.selected(), overlays, ui };
+            wanted = (entry.run)(&mut context, argument);
         }
         Verb::Agents => focus.go(Pane::Tree),
         Verb::Details => return with_agents(app, focus_details).unwrap_or_default(),
-        Verb::Zoom => focus.toggle_zoom(),
         Verb::Theme => theme(app, argument),
         Verb::Mode => wanted.push(approval::mode(ui, argument)),
-        Verb::Compact => wanted = conversation::compact(ui, argument),
-        Verb::Budget => wanted.push(conversation::budget(ui, argument)),
         Verb::Find if ui.medium == Medium::Lines && argument.is_empty() => {
             wanted.push(PaneEffect::Say("/find needs words after it".to_owned()));
         }
@@ -83,27 +63,7 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
             return vec![Effect::Tell(Report::Find(argument.to_owned()))];
         }
         Verb::Find => return transcript::find(app, argument),
-        Verb::Fold => transcript::shown(app).transcript.toggle_all(),
-        Verb::Times => transcripts.toggle_times(),
-        Verb::Undo => wanted.push(undo::begin(UndoScope::LastTurn, ui)),
-        Verb::Rules => {
-            wanted.extend(rules::command(ui, argument));
-        }
-        Verb::Servers => wanted = servers::show(overlays, ui),
-        Verb::Hooks => wanted = hooks::show(overlays, ui),
         Verb::Skill => wanted = skills(ui, argument),
-        Verb::Resume => return vec![sessions::resume(overlays, ui, argument)],
-        Verb::Search => return vec![sessions::search(overlays, ui, argument)],
-        Verb::Compare => match compared::compare(ui, argument) {
-            Ok(effect) => return vec![effect],
-            Err(why) => app.reply(why),
-        },
-        Verb::Branch => branch::open(overlays, transcripts.reader(&AgentId::main())),
-        Verb::Retry => wanted.push(conversation::retry(ui)),
-        Verb::Done => wanted.push(conversation::close_task(ui)),
-        Verb::Tour => wanted.extend(toggle_tour(ui)),
-        Verb::Mouse => return mouse(app, argument),
-        Verb::Vim => wanted.push(vim(message)),
         Verb::Detach if ui.client.is_some() => return vec![Effect::Detach],
         Verb::Detach => {
             app.reply("this session ends with its terminal; to leave one running, start it with steersman serve");
@@ -113,23 +73,6 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Now | Verb::Send(_) | Verb::When(_) | Verb::Init => {}
     }
     carry_out(app, wanted)
-}
-
-/// Begins the tour or ends it; says so where the screen has no room for it.
-fn toggle_tour(ui: &mut UiContext) -> Option<PaneEffect> {
-    ui.tour.toggle();
-    let is_hidden = ui.tour.step().is_some() && ui.size.height < TOUR_ROWS;
-    is_hidden.then(|| PaneEffect::SayWhile(None, format!("the tour needs a screen of {TOUR_ROWS} rows")))
-}
-
-/// Gives the message the keys of vim, or the usual ones again.
-fn vim(message: &mut Message) -> PaneEffect {
-    let (keys, sentence) = match message.editor_keys() {
-        EditorKeys::Usual => (EditorKeys::Vim, "vim keys in the message until you quit; editor.keys keeps them"),
-        EditorKeys::Vim => (EditorKeys::Usual, "the usual keys in the message"),
-    };
-    message.set_editor_keys(keys);
-    PaneEffect::Say(sentence.to_owned())
 }
 
 /// Lists the skills, or says that there is none of this name.
@@ -200,25 +143,6 @@ fn theme(app: &mut App, name: &str) {
         }
         Err(sentence) => app.reply(&sentence),
     }
-}
-
-/// Gives the mouse to the terminal, or takes it; without a word whichever it is not.
-fn mouse(app: &mut App, word: &str) -> Vec<Effect> {
-    let mode = match (word, app.pointer.mode) {
-        ("on", _) | ("", MouseMode::Off) => MouseMode::On,
-        ("off", _) | ("", MouseMode::On) => MouseMode::Off,
-        (other, _) => {
-            app.reply(&format!("/mouse takes on or off, not {other}"));
-            return Vec::new();
-        }
-    };
-    app.pointer.mode = mode;
-    let sentence = match mode {
-        MouseMode::On => "mouse on: it clicks, scrolls and drags here; Shift+drag selects with the terminal itself",
-        MouseMode::Off => "mouse off: the terminal selects with it",
-    };
-    app.reply(sentence);
-    vec![Effect::Mouse(mode)]
 }
 
 fn pause_agents(app: &mut App, whom: &str) -> Vec<Effect> {

@@ -4,13 +4,13 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::transcript::shown;
 use super::{
-    carry_out, command, escape, leave_message, line, take_back, transcript, with_agents, with_message, with_pause,
-    with_pending,
+    carry_out, command, escape, leave_message, line, mouse, take_back, transcript, with_agents, with_message,
+    with_pause, with_pending,
 };
 use crate::agents::{self, type_filter};
 use crate::app::letters;
 use crate::approval::QuestionSubject;
-use crate::commands::Verb;
+use crate::commands::{CommandEntry, Verb};
 use crate::effect::Outcome;
 use crate::help::{CheatSheet, Help};
 use crate::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, Travel, WriteKey, option_hint};
@@ -20,7 +20,7 @@ use crate::msg::{EditorSubject, Effect};
 use crate::plan;
 use crate::state::{App, Medium, Pane};
 use crate::transcript::{self as transcripts, scroll};
-use crate::{approval, branch, palette, pause, pending, rules};
+use crate::{approval, branch, conversation, jobs, palette, pause, pending, rules, undo};
 use steersman_base::protocol::{ModeChoice, Request};
 use steersman_base::steering::TextKind;
 
@@ -206,10 +206,10 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Reset => return command::run(app, Verb::Reset, ""),
         Action::Quit => return vec![leave(app)],
         Action::Answer(answer) => return self::answer(app, answer).unwrap_or_default(),
-        Action::UndoChanges => return command::run(app, Verb::Undo, ""),
+        Action::UndoChanges => return run(app, &undo::COMMAND),
         Action::NextMode => return vec![Effect::Request(Request::SetMode { choice: ModeChoice::Next })],
         Action::Retry if replaces_task(app) => {}
-        Action::Retry => return command::run(app, Verb::Retry, ""),
+        Action::Retry => return run(app, &conversation::RETRY),
         Action::Redraw => return vec![Effect::Redraw],
         Action::PasteImage => return with_message(app, Message::paste_image),
         Action::Editor => {
@@ -217,7 +217,7 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
             return vec![Effect::Edit { subject: EditorSubject::Draft, text }];
         }
         Action::Suspend => return vec![Effect::Suspend],
-        Action::Mouse => return command::run(app, Verb::Mouse, ""),
+        Action::Mouse => return run(app, &mouse::COMMAND),
         Action::Look(LookKey::Zoom) => app.focus.toggle_zoom(),
         Action::Tree(key) => {
             return with_agents(app, |pane, ui| agents::tree_key(pane, key, ui)).unwrap_or_default();
@@ -238,12 +238,12 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::NextKind => next_kind(app),
         Action::Forward => forward(app),
         // Only changes of plans wait: they are looked at there.
-        Action::FocusPending if shows_plan(app) => return command::run(app, Verb::Pane(plan::PANE.pane()), ""),
+        Action::FocusPending if shows_plan(app) => return run(app, &plan::PANE.command),
         Action::FocusPending => {
             let outcome = pending::focus(&mut app.pending, &app.ui.run.pending);
             return carry_out(app, outcome);
         }
-        Action::BackgroundOrLeft if waits_for_command(app) => return command::run(app, Verb::Background, ""),
+        Action::BackgroundOrLeft if waits_for_command(app) => return run(app, &jobs::BACKGROUND),
         Action::BackgroundOrLeft => _ = app.message.edit(Edit::Left),
         Action::Edit(edit) => {
             let changed = app.message.edit(edit);
@@ -268,13 +268,17 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::FocusComposer => app.focus.go(Pane::Composer),
         Action::Help => app.focus.overlays.toggle(Help::default),
         Action::Pause(key) => return with_pause(app, key),
-        Action::Open(pane) => return command::run(app, Verb::Pane(pane), ""),
-        Action::ToBackground => return command::run(app, Verb::Background, ""),
+        Action::Open(pane) => return run(app, &pane.entry().command),
+        Action::ToBackground => return run(app, &jobs::BACKGROUND),
         // Nothing without the overlay or the replay that it is for.
         Action::Jump | Action::InPane(_) | Action::InReplay(_) => {}
         Action::Travel(to) => return travel(app, to),
     }
     Vec::new()
+}
+
+fn run(app: &mut App, command: &'static CommandEntry) -> Vec<Effect> {
+    command::run(app, Verb::Entry(command), "")
 }
 
 /// Tells whether Up takes the newest pending text back: in an empty message, rather than a copy of what still waits.

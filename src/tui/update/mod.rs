@@ -37,6 +37,7 @@ use crate::transcript::cell::Level;
 use crate::{approval, compared, palette, pause, pending, sessions};
 use apply_update::UpdateOutcome;
 use jiff::Timestamp;
+pub use mouse::COMMAND as MOUSE;
 pub use replay::{NOT_SENT, record};
 use steersman_base::protocol::Request;
 use steersman_base::summary::count;

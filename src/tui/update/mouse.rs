@@ -10,13 +10,24 @@ use ratatui::layout::Position;
 
 use super::{carry_out, transcript, with_agents, with_message};
 use crate::agents::{drag_divider, focus_details, press_past, press_row};
+use crate::commands::{CommandEntry, Takes};
+use crate::effect::PaneEffect;
 use crate::keymap::ReadKey;
 use crate::message::history_search;
-use crate::state::{App, Grip, Pane, Part, Point, Presses, Region, ShownLine};
+use crate::msg::Effect;
+use crate::state::{App, Grip, MouseMode, Pane, Part, Point, Presses, Region, ShownLine};
 use crate::transcript::scroll::ScrollRequest;
 use crate::transcript::selection::SelectionRequest;
 use crate::{palette, pause, pending};
 use steersman_base::id::AgentId;
+
+pub const COMMAND: CommandEntry = CommandEntry::new(
+    "/mouse [on|off]",
+    Takes::Word,
+    "Alt+P",
+    "off: the terminal selects with it; on: it clicks and scrolls here",
+    |_, word| vec![give(word)],
+);
 
 /// Lines for each step of the wheel.
 const STEP: isize = 3;
@@ -211,4 +222,24 @@ fn wheel(app: &mut App, place: Position, lines: isize) {
         }
         Region::Text | Region::Pane(Pane::Composer | Pane::History) => app.message.scroll(if is_up { -1 } else { 1 }),
     }
+}
+
+/// Gives the mouse to the terminal, or takes it; without a word whichever it is not.
+fn give(word: &str) -> PaneEffect {
+    let word = word.to_owned();
+    PaneEffect::call(move |app| {
+        let mode = match (word.as_str(), app.pointer.mode) {
+            ("on", _) | ("", MouseMode::Off) => MouseMode::On,
+            ("off", _) | ("", MouseMode::On) => MouseMode::Off,
+            (other, _) => {
+                return vec![PaneEffect::Reply(format!("/mouse takes on or off, not {other}"))];
+            }
+        };
+        app.pointer.mode = mode;
+        let sentence = match mode {
+            MouseMode::On => "mouse on: it clicks, scrolls and drags here; Shift+drag selects with the terminal itself",
+            MouseMode::Off => "mouse off: the terminal selects with it",
+        };
+        vec![PaneEffect::Reply(sentence.to_owned()), PaneEffect::Outside(Effect::Mouse(mode))]
+    })
 }

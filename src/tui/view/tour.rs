@@ -5,14 +5,12 @@ use ratatui::layout::Rect;
 
 use crate::keymap::Context;
 use crate::state::Pane;
-use crate::tour::TourStep;
+use crate::tour::{TOUR_ROWS, TourStep};
 use crate::ui_context::UiContext;
 use crate::widgets::fit::{columns, put_right, row};
 use crate::widgets::wrap::{Break, Line, wrapped};
 use steersman_base::id::AgentId;
 
-/// Fewest rows of a screen that has some for the tour.
-pub const TOUR_ROWS: u16 = 16;
 const END: &str = "/tour ends it";
 
 /// Returns the rows that the tour takes.

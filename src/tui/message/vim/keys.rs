@@ -1,8 +1,29 @@
 //! What the message does with the keys of vim: which text they change, and when they are keys at all.
 
 use super::{EditorKeys, Typed, Vim, VimMode, VimOutcome};
+use crate::commands::{CommandEntry, Takes};
+use crate::effect::PaneEffect;
 use crate::keymap::Edit;
 use crate::message::Message;
+
+pub const COMMAND: CommandEntry = CommandEntry::new(
+    "/vim",
+    Takes::Nothing,
+    "",
+    "vim keys in the message, or the usual ones again; editor.keys keeps them",
+    |_, _| vec![PaneEffect::call(|app| vec![toggle(&mut app.message)])],
+)
+.only_drawing();
+
+/// Gives the message the keys of vim, or the usual ones again.
+fn toggle(message: &mut Message) -> PaneEffect {
+    let (keys, sentence) = match message.editor_keys() {
+        EditorKeys::Usual => (EditorKeys::Vim, "vim keys in the message until you quit; editor.keys keeps them"),
+        EditorKeys::Vim => (EditorKeys::Usual, "the usual keys in the message"),
+    };
+    message.set_editor_keys(keys);
+    PaneEffect::Say(sentence.to_owned())
+}
 
 impl Message {
     pub fn editor_keys(&self) -> EditorKeys {

@@ -12,6 +12,8 @@
 mod keys;
 mod text;
 
+pub use keys::COMMAND;
+
 use super::composer::{Clip, Composer, Pasted};
 use crate::keymap::{Action, Edit};
 use steersman_base::limits;
