@@ -186,9 +186,9 @@ fn what_happens_around_the_turns_is_told_on_lines_of_their_own() {
 · agent exhausted 3 steps
 · question: overwrite a.rs?
 · answer: no
-· the model is now big
+· model: unknown -> big
 · compacted: 30.0k → ? tokens, long results shortened
-· the conversation starts anew
+· history cleared: the model starts afresh
 · the turn ended with an answer from what was found
 "
     );

@@ -222,33 +222,21 @@ impl Terminal {
         self.note(&ended("the turn", outcome, message));
     }
 
-    /// Writes events of the session and the host around the turns.
+    /// Writes what happens around the replies and calls.
     fn around(&self, event: &Event) {
         match event {
             Event::SessionStarted { program, cwd, provider, model, .. } => {
                 let model = model.as_deref().unwrap_or("unknown model");
                 self.note(&summary::one_line(&format!("{program}, {provider}, {model}, in {cwd}")));
             }
-            Event::FallbackNotice { reason } => self.note(&summary::one_line(reason)),
             Event::Retrying { attempt, after_ms, reason } => {
                 let (wait, reason) = (steersman_base::summary::seconds(*after_ms), summary::one_line(reason));
                 self.note(&format!("attempt {attempt} in {wait}: {reason}"));
             }
             Event::Question { question, .. } => self.note(&format!("question: {}", summary::one_line(question))),
             Event::Answer { answer, .. } => self.note(&format!("answer: {}", summary::one_line(answer))),
-            Event::ModelSwitched { to, .. } => {
-                self.note(&format!("the model is now {}", summary::one_line(to.as_deref().unwrap_or("unknown"))));
-            }
             Event::Compacting { messages } => {
                 self.note(&format!("summarising {}", steersman_base::summary::count(*messages, "older message")));
-            }
-            Event::Notice { text } => self.note(&summary::one_line(text)),
-            Event::HookRan(run) if run.is_silent() => {}
-            Event::HookRan(run) => self.note(&run.line()),
-            Event::ChangesUndone { files, .. } => {
-                for file in files {
-                    self.note(&summary::one_line(&file.line()));
-                }
             }
             Event::JobStarted(start) => {
                 self.note(&summary::one_line(&format!("{} runs in the background: {}", start.id, start.command)));
@@ -259,9 +247,11 @@ impl Terminal {
                     self.note(&summary::one_line(note));
                 }
             }
-            Event::TaskClosed {} => self.note("the task is closed: the next text begins one"),
-            Event::Reset {} => self.note("the conversation starts anew"),
-            _ => {}
+            other => {
+                for note in other.notes() {
+                    self.note(&summary::one_line(&note.text));
+                }
+            }
         }
     }
 }
@@ -287,9 +277,6 @@ impl Listener for Terminal {
         match &envelope.event {
             Event::RoundStarted { .. } | Event::RoundEnded { .. } => self.fresh_reply(state),
             Event::UserTurn { content, mid_loop, kind, .. } => self.user_turn(content, *mid_loop, *kind),
-            Event::RuleNotified { id, news, text } => self.note(&news.sentence(id, text.as_deref())),
-            Event::PlanChanged(changed) => self.note(&changed.sentence()),
-            Event::PlanNotified(notified) => self.note(&notified.sentence()),
             Event::ThinkingDelta { text } => match &mut state.thought {
                 ThinkingNote::None => state.thought = ThinkingNote::Pieces(text.clone()),
                 ThinkingNote::Pieces(pieces) => pieces.push_str(text),
@@ -348,18 +335,6 @@ impl Listener for Terminal {
                 }
                 self.around(&envelope.event);
             }
-            Event::SessionStarted { .. }
-            | Event::FallbackNotice { .. }
-            | Event::Retrying { .. }
-            | Event::ModelSwitched { .. }
-            | Event::Compacting { .. }
-            | Event::Notice { .. }
-            | Event::ChangesUndone { .. }
-            | Event::HookRan(_)
-            | Event::JobStarted(_)
-            | Event::JobEnded(_)
-            | Event::TaskClosed {}
-            | Event::Reset {} => self.around(&envelope.event),
             Event::ContextCap { tokens } => state.window = *tokens,
             Event::Compacted { before, after, messages, .. } => {
                 self.note(&steersman_base::summary::compacted([*before, *after], state.window, *messages));
@@ -369,25 +344,7 @@ impl Listener for Terminal {
                     self.note(&format!("not delivered: {}", summary::one_line(&entry.text)));
                 }
             }
-            // Shown through other events, or not of use in plain text.
-            Event::Seen { .. }
-            | Event::StepLimit { .. }
-            | Event::ContextSize { .. }
-            | Event::Paused { .. }
-            | Event::Resumed { .. }
-            | Event::TurnStarted { .. }
-            | Event::Cancelled {}
-            | Event::Tokens(_)
-            | Event::ToolProgress { .. }
-            | Event::JobOutput { .. }
-            | Event::ToolDetails { .. }
-            | Event::Guards { .. }
-            | Event::Pending { .. }
-            | Event::Rules { .. }
-            | Event::History { .. }
-            | Event::SessionEnded { .. }
-            | Event::Extension { .. }
-            | Event::Unknown => {}
+            other => self.around(other),
         }
     }
 

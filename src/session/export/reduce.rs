@@ -330,29 +330,16 @@ impl AgentPart {
                 }
             }
             Event::Seen { injections, .. } => self.seen(at, &injections),
-            Event::ModelSwitched { to, .. } => {
-                self.note(
-                    at,
-                    format!("The conversation goes on with the model {}", to.as_deref().unwrap_or("unknown")),
-                );
-                self.model = to.or_else(|| self.model.take());
+            Event::ModelSwitched { ref to, .. } => {
+                self.model = to.clone().or_else(|| self.model.take());
+                self.tell(at, &event);
             }
-            Event::ChangesUndone { files, .. } => {
-                for file in files {
-                    self.note(at, file.line());
-                }
-            }
-            Event::HookRan(run) if run.is_silent() => {}
-            Event::HookRan(run) => self.note(at, run.line()),
-            Event::Notice { text } | Event::FallbackNotice { reason: text } => self.note(at, text),
             Event::Compacted { messages, summary, .. } if summary.is_empty() => {
                 self.note(at, format!("Results among {messages} older messages were shortened"));
             }
             Event::Compacted { messages, summary, .. } => {
                 self.note(at, format!("{messages} older messages were replaced by a summary:\n\n{summary}"));
             }
-            Event::TaskClosed {} => self.note(at, "The user closed the task".to_owned()),
-            Event::Reset {} => self.note(at, "The conversation was emptied".to_owned()),
             Event::JobStarted(JobStart { id, command, owner: JobOwner::User, .. }) => {
                 self.note(at, format!("The user ran in a shell ({id}): {command}"));
             }
@@ -361,19 +348,21 @@ impl AgentPart {
                 self.note(at, format!("{}{output}", end.sentence()));
                 end.notes.into_iter().for_each(|note| self.note(at, note));
             }
-            Event::RuleNotified { id, news, text } => self.note(at, news.sentence(&id, text.as_deref())),
             Event::PlanChanged(changed) => {
                 self.note(at, format!("{}\n\n{}", changed.sentence(), changed.plan.checklist()));
             }
-            Event::PlanNotified(notified) => self.note(at, notified.sentence()),
             Event::Question { question, .. } => self.note(at, format!("The program asked: {question}")),
             Event::Answer { answer, words, .. } => {
                 let words = words.map(|words| format!(": {words}")).unwrap_or_default();
                 self.note(at, format!("The answer was {answer}{words}"));
             }
-            // All other kinds are about the work while it goes on.
-            _ => {}
+            other => self.tell(at, &other),
         }
+    }
+
+    /// Tells an event that is no item of its own.
+    fn tell(&mut self, at: Timestamp, event: &Event) {
+        event.notes().into_iter().for_each(|note| self.note(at, note.text));
     }
 
     fn seen(&mut self, at: Timestamp, ids: &[MessageId]) {

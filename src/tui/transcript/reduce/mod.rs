@@ -194,9 +194,9 @@ impl Transcript {
             Event::AgentFinished { child, outcome, message } => {
                 self.child_finished(child, *outcome, message.as_deref())
             }
-            Event::FallbackNotice { reason } => {
+            Event::FallbackNotice { .. } | Event::Reset {} => {
                 self.close();
-                self.say(Level::Warning, reason)
+                self.tell(&envelope.event)
             }
             Event::Retrying { attempt, after_ms, reason } => {
                 self.retrying(*attempt, *after_ms, reason);
@@ -208,11 +208,6 @@ impl Transcript {
                 true
             }
             Event::TurnEnded { outcome, message, .. } => self.turn_ended(*outcome, message.as_deref()),
-            Event::TaskClosed {} => self.say(Level::Info, "the task is closed: your next text begins one"),
-            Event::Reset {} => {
-                self.close();
-                self.say(Level::Info, "history cleared: the model starts afresh")
-            }
             Event::ToolDetails { id, details } => self.details(id, details),
             Event::Question { id, question, call, offer, .. } => {
                 self.asked(id, question, call.as_ref(), offer.as_deref());
@@ -220,57 +215,23 @@ impl Transcript {
             }
             Event::Answer { id, answer, words } => self.answered_question(id, answer, words.as_deref()),
             Event::Guards { context_files, .. } => self.guards(context_files),
-            Event::ModelSwitched { from, to, provider } => {
-                self.model_switched(from.as_deref(), to.as_deref(), provider.as_deref())
-            }
             Event::Compacted { before, after, messages, summary } => {
                 self.retried();
                 let head = summary::compacted([*before, *after], self.window, *messages);
                 self.push(Body::Compaction { head, summary: text::visible(summary).into_owned() });
                 true
             }
-            Event::Notice { text } => {
+            Event::Notice { .. } => {
                 self.retried();
-                self.say(Level::Warning, &text::visible_line(text))
+                self.tell(&envelope.event)
             }
-            Event::HookRan(run) if run.is_silent() => false,
-            Event::HookRan(run) => {
-                let level = if run.outcome.is_failure() { Level::Warning } else { Level::Info };
-                self.say(level, &text::visible_line(&run.line()))
-            }
-            Event::ChangesUndone { files, .. } => {
-                for file in files {
-                    let level = if file.undo.is_done() { Level::Info } else { Level::Warning };
-                    self.say(level, &text::visible_line(&file.line()));
-                }
-                !files.is_empty()
-            }
-            Event::RuleNotified { id, news, text } => self.say(Level::Info, &news.sentence(id, text.as_deref())),
             // What the agent changes its call shows.
-            Event::PlanChanged(changed) => match changed.by {
-                PlanAuthor::Agent => false,
-                PlanAuthor::User => self.say(Level::Info, &text::visible_line(&changed.sentence())),
-            },
-            Event::PlanNotified(notified) => self.say(Level::Info, &text::visible_line(&notified.sentence())),
+            Event::PlanChanged(changed) if changed.by == PlanAuthor::Agent => false,
             Event::ContextCap { tokens } => {
                 self.window = *tokens;
                 false
             }
-            Event::SessionStarted { .. }
-            | Event::Compacting { .. }
-            | Event::ContextSize { .. }
-            | Event::StepLimit { .. }
-            | Event::Tokens(_)
-            | Event::Pending { .. }
-            | Event::Rules { .. }
-            | Event::Seen { .. }
-            | Event::Returned { .. }
-            | Event::Paused { .. }
-            | Event::Resumed { .. }
-            | Event::History { .. }
-            | Event::SessionEnded { .. }
-            | Event::Extension { .. }
-            | Event::Unknown => false,
+            event => self.tell(event),
         }
     }
 
@@ -357,6 +318,16 @@ impl Transcript {
         true
     }
 
+    /// Tells an event that has no cell of its own; false when there is nothing to be told.
+    fn tell(&mut self, event: &Event) -> bool {
+        let notes = event.notes();
+        for note in &notes {
+            let level = if note.is_warning { Level::Warning } else { Level::Info };
+            self.add_notice(level, &note.text);
+        }
+        !notes.is_empty()
+    }
+
     pub fn add_notice(&mut self, level: Level, sentence: &str) {
         self.notice(level, &text::visible_line(sentence));
     }
@@ -368,12 +339,6 @@ impl Transcript {
 
     pub fn cannot_run(&mut self, reason: &str) {
         self.notice(Level::Error, &format!("cannot run: {reason}"));
-    }
-
-    fn model_switched(&mut self, from: Option<&str>, to: Option<&str>, provider: Option<&str>) -> bool {
-        let [from, to] = [from, to].map(|model| model.unwrap_or("unknown"));
-        let where_from = provider.map(|provider| format!(" ({provider})")).unwrap_or_default();
-        self.say(Level::Info, &format!("model: {from} -> {to}{where_from}"))
     }
 
     /// Adds a sub-agent to the call that started it, so that its task is shown once; else as a cell of its own.
