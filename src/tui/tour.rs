@@ -62,8 +62,12 @@ impl TourStep {
     /// Holds what there is to do, in order.
     pub const TO_DO: [Self; 5] = [Self::Ask, Self::Steer, Self::Pause, Self::Address, Self::Answer];
 
-    /// Says what to do now, while this agent is shown and this pane has the keys: doing just that is enough.
-    pub fn words(self, run: &RunState, shown: &AgentId, pane: Pane) -> &'static str {
+    /// Says what to do now, while this agent is shown, this pane has the keys and so many questions are open: doing just
+    /// that is enough.
+    pub fn words(self, run: &RunState, shown: &AgentId, pane: Pane, questions: usize) -> &'static str {
+        if questions > 0 && self != Self::Over {
+            return "First answer the question: its number, then Enter.";
+        }
         let runs = run.agents.main().running();
         let has_sub_agents = run.agents.running() > 1;
         let takes_text = !shown.is_main() && run.takes_messages(shown);

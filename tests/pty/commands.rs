@@ -16,7 +16,7 @@ fn cancel_stops_the_running_turn_and_brings_pending_texts_back() {
     terminal.send("wait for me\r");
     terminal.wait_for("wait for me");
     terminal.send("/can\t\r");
-    terminal.wait_for("■ cancelled");
+    terminal.wait_for("last turn cancelled");
     terminal.wait_for("› wait for me");
     gate.open();
 }

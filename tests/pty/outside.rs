@@ -47,7 +47,7 @@ fn of_a_session_that_is_only_open_nothing_is_said_to_run_and_nothing_is_cancelle
     let list = command(&home, &["sessions", "--json"]);
     assert!(list.contains("\"running\""), "{list}");
     assert!(command(&home, &["cancel"]).contains("the turn is being cancelled"));
-    first.wait_for("■ cancelled");
+    first.wait_for("last turn cancelled");
     quit(first);
 }
 
@@ -119,7 +119,7 @@ fn a_stop_on_one_screen_gives_the_text_of_the_other_back_to_that() {
     });
     first.wait_gone("of the second");
     // While the turn ends a key that quits asks first.
-    first.wait_for("■ cancelled");
+    first.wait_for("last turn cancelled");
     gate.open();
     quit(first);
     second.wait_for("the session has ended");

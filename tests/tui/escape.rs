@@ -78,14 +78,17 @@ fn on_the_narrowest_rule_the_words_about_esc_are_what_stays() {
 }
 
 #[test]
-fn a_stop_gives_the_texts_of_all_agents_back_in_the_order_of_the_list() {
+fn a_stop_gives_the_texts_of_all_agents_back_and_none_goes_to_another_agent_by_that() {
     let mut stage = super::pending_list::crew(120, 36);
     stage.keys("for main<enter>").keys("<f3><down><enter>for the child<enter>draft");
     assert_eq!(next_escape(&stage.app), Escape::Ask("main and 1 agent".to_owned()));
     escape(&mut stage, "Esc twice: stops main and 1 agent");
     assert_eq!(next_escape(&stage.app), Escape::Stop("main and 1 agent".to_owned(), 2));
     escape(&mut stage, "Esc: stops main and 1 agent, 2 pending come back");
-    assert_eq!(stage.app.message.text(), "for main\n\nfor the child\n\ndraft");
+    assert_eq!(stage.app.message.text(), "for the child\n\ndraft");
+    assert!(stage.screen().contains("1 text is for another agent: Ctrl+_ brings it back"), "{}", stage.screen());
+    stage.keys("<f3>u");
+    assert_eq!(stage.app.message.text(), "@main for main\n\nfor the child\n\ndraft");
     assert!(stage.app.ui.run.pending.is_empty());
     assert!(stage.handle.agent_controls().dismiss(&"file_miner 0".into()).is_empty(), "nothing comes back twice");
 }

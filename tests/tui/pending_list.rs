@@ -391,7 +391,7 @@ fn what_an_agent_gives_back_as_it_ends_is_not_said_to_be_delivered_and_an_edit_o
         }
         assert!(said(&stage).contains("has ended"), "{}", said(&stage));
         stage.wait(1_000).event("file_miner 0", Event::Returned { entries: returned });
-        let text = if end.is_some() { "words!" } else { "@file_miner 0 words" };
+        let text = if end.is_some() { "@file_miner 0 words!" } else { "@file_miner 0 words" };
         assert_eq!(stage.app.message.text(), text);
     }
 }

@@ -93,7 +93,7 @@ fn plain_keys_and_pastes_go_on_into_the_composer_and_never_answer() {
     for key in ["y", "n", "s", "w", "Y", " ", "<tab>", "<c-j>", "<up>"] {
         stage.wait(QUIET).keys(key);
     }
-    stage.wait(QUIET).paste("y\n");
+    stage.wait(QUIET).paste("y\nz");
     assert_eq!(answers(&stage), 0);
     assert_eq!(stage.app.questions.len(), 1);
     assert_eq!(stage.sent().last().unwrap().0, "ynswY ");
@@ -343,7 +343,7 @@ proptest! {
 
 /// Returns the answer that the message is, and nothing else.
 fn lone_word(stage: &Stage) -> Option<Answer> {
-    match stage.app.message.text().trim_matches(' ').to_lowercase().as_str() {
+    match stage.app.message.text().trim().to_lowercase().as_str() {
         "y" | "yes" => Some(Answer::Once),
         "n" | "no" => Some(Answer::No),
         _ => None,

@@ -36,7 +36,51 @@ fn a_text_that_comes_back_while_keys_are_pressed_waits_for_the_key_that_brings_i
     stage.keys("<enter>");
     assert_eq!(stage.sent().last().unwrap().0, "draft");
     stage.keys("<f3>u");
-    assert_eq!(stage.app.message.text(), "look here");
+    assert_eq!(stage.app.message.text(), "@file_miner 0 look here", "it is for no other agent");
+}
+
+#[test]
+fn a_text_that_comes_back_beside_a_draft_stays_one_of_its_own_and_keeps_its_name() {
+    let mut stage = crew();
+    stage.keys("@file_miner 0 look here<enter>").keys("draft").wait(400);
+    end(&mut stage, "file_miner 0");
+    assert_eq!(stage.app.message.text(), "draft");
+    stage.keys("<enter>");
+    assert_eq!(stage.sent().last().unwrap().0, "draft");
+    stage.wait(2_000).keys("<f3>u");
+    assert_eq!(stage.app.message.text(), "@file_miner 0 look here");
+}
+
+#[test]
+fn a_stop_names_whom_a_text_was_for_that_comes_back() {
+    let mut stage = crew();
+    stage.keys("@file_miner 0 look here<enter>").keys("<esc>").wait(400).keys("<esc>");
+    assert_eq!(stage.app.message.text(), "@file_miner 0 look here");
+    let mut stage = crew();
+    stage.keys("@file_miner 0 look here<enter>go on<enter>").keys("<esc>").wait(400).keys("<esc>");
+    assert_eq!(stage.app.message.text(), "go on", "{}", said(&stage));
+    stage.keys("<c-u>").wait(2_000).keys("<f3>u");
+    assert!(stage.app.message.text().contains("@file_miner 0 look here"), "{}", stage.app.message.text());
+}
+
+#[test]
+fn a_text_that_is_taken_back_names_whom_it_was_for_and_goes_into_no_draft_for_another() {
+    let mut stage = crew();
+    stage.keys("@file_miner 0 look here<enter>").keys("<a-up>");
+    assert_eq!(stage.app.message.text(), "@file_miner 0 look here");
+    stage.keys("<enter>").wait(2_000);
+    assert_eq!(stage.sent().last().unwrap().0, "look here");
+    stage.keys("draft<a-up>");
+    assert_eq!(stage.app.message.text(), "draft");
+    assert!(said(&stage).contains("Ctrl+_ puts it back"), "{}", said(&stage));
+}
+
+#[test]
+fn an_edited_text_whose_agent_ends_names_it_and_takes_no_draft_for_another_along() {
+    let mut stage = crew();
+    stage.keys("@file_miner 0 look here<enter>").keys("draft<f2>e").wait(400).keys(" now");
+    end(&mut stage, "file_miner 0");
+    assert_eq!(stage.app.message.text(), "@file_miner 0 look here now");
 }
 
 #[test]

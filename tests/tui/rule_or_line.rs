@@ -93,3 +93,16 @@ fn a_paste_a_second_level_heading_and_more_than_one_line_are_texts() {
     stage.keys("<c-u>#<bs>").paste("# always use tabs").keys("<enter>");
     assert!(stage.app.questions.is_empty());
 }
+
+#[test]
+fn what_comes_at_once_without_the_marks_of_a_paste_was_typed() {
+    for text in ["# always use tabs", "#always use tabs"] {
+        let mut stage = Stage::new(100, 30);
+        stage.tell(Msg::Typed(text.to_owned(), stage.app.ui.now)).keys("<enter>");
+        assert_eq!(stage.app.questions.len(), 1, "{text}");
+        assert!(stage.sent().is_empty());
+    }
+    let mut stage = Stage::new(100, 30);
+    stage.tell(Msg::Typed("# Title\ntext".to_owned(), stage.app.ui.now)).keys("<enter>");
+    assert!(stage.app.questions.is_empty());
+}

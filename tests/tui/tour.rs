@@ -126,3 +126,12 @@ fn it_stands_above_the_message_at_each_size_and_not_on_a_low_screen() {
     assert!(!stage.screen().contains("Tour, "), "{}", stage.screen());
     says(&mut stage, "the tour needs a screen of 16 rows");
 }
+
+#[test]
+fn an_open_question_comes_first_whatever_the_step() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("/tour<enter>").turn("").turn_ended("", Outcome::Completed, None).keys("/reset<enter>");
+    says(&mut stage, "Tour, 2 of 5: First answer the question: its number, then Enter.");
+    stage.wait(400).keys("<esc>");
+    says(&mut stage, "Tour, 2 of 5: The turn is over.");
+}

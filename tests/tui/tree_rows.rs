@@ -150,7 +150,7 @@ fn an_agent_has_one_row_with_its_mark_name_work_time_and_tokens() {
 
 #[test]
 fn the_details_and_help_say_what_each_sign_means() {
-    let mut stage = Stage::new(120, 400);
+    let mut stage = Stage::new(120, 500);
     stage.turn("");
     let help = stage.keys("<f1>").screen();
     for state in AgentStatus::ALL {

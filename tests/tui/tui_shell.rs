@@ -136,7 +136,7 @@ fn escape_brings_pending_texts_back_in_order_before_the_draft() {
     assert!(stage.screen().contains("stopping"));
     stage.event("", Event::Cancelled {}).turn_ended("", Outcome::Cancelled, None);
     let screen = stage.screen();
-    assert!(screen.contains("■ cancelled"), "{screen}");
+    assert!(screen.contains("idle, last turn cancelled"), "{screen}");
     assert!(!screen.contains("running agent"), "{screen}");
     assert_eq!(stage.app.ui.run.agents.running(), 0);
 }
@@ -272,7 +272,7 @@ fn after_a_failed_turn_enter_in_the_empty_composer_sends_what_waits() {
     stage.turn("").deliver(&taken, false).keys("more<enter>");
     stage.pause().turn_ended("", Outcome::Failed, Some("HTTP 500 from the server"));
     let screen = stage.screen();
-    assert!(screen.contains("✗ failed: HTTP 500 from the server"), "{screen}");
+    assert!(screen.contains("✗ last turn: HTTP 500 from the server"), "{screen}");
     assert!(screen.contains("→ waits: the last turn failed; Enter sends"), "{screen}");
     stage.keys("<enter>");
     assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Resume)));

@@ -7,7 +7,7 @@ use super::{QuestionSubject, Questions, ask_about_requests, update};
 use crate::app::App;
 use crate::effect::{Outcome, PaneEffect};
 use crate::focus::Focus;
-use crate::keymap::{Answer, Chord};
+use crate::keymap::{Action, Answer, Chord};
 use crate::message::purpose::QuestionText;
 use crate::message::purpose::{AboutQuestion, Purpose};
 use crate::message::removed::Removed;
@@ -39,7 +39,8 @@ pub fn choose(
 ) -> Outcome {
     let used = message_use(message, focus, ui);
     let outcome = update::choose(questions, chord, used, ui);
-    if outcome == Outcome::Ignored && used == MessageUse::Free && chord.typed().is_some() {
+    let writes = || chord.typed().is_some() || ui.keymap.lookup(focus.context(), chord) == Some(Action::Newline);
+    if outcome == Outcome::Ignored && used == MessageUse::Free && writes() {
         type_digit(questions, message);
     }
     outcome

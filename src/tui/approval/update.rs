@@ -75,11 +75,24 @@ pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, ui: 
     if moves { Outcome::DONE } else { Outcome::Ignored }
 }
 
+/// Returns a text without what is written around an answer: blanks, line ends, a full stop. A line end within it makes a
+/// text of it.
+fn bare(text: &str) -> &str {
+    text.trim().trim_end_matches(['.', ')', '!', ',', ':', ';'])
+}
+
+/// Tells whether a text looks like an answer to a question, whether or not the one that is asked has such a one.
+pub fn seems_answer(text: &str) -> bool {
+    let text = bare(text);
+    let is_number = !text.is_empty() && text.len() < 3 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let words = ["y", "yes", "n", "no", "ok", "okay", "sure", "yep", "yeah", "nope", "always"];
+    is_number || words.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
 /// Returns the answer to the shown question that a text is, and nothing else: its number, `y`, `yes`, `n` or `no`.
 pub fn lone_answer(questions: &Questions, text: &str, medium: Medium) -> Option<Answer> {
     let subject = &questions.current()?.subject;
-    // A line end within it makes a text of it.
-    let text = text.trim_matches(' ');
+    let text = bare(text);
     let word = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
     let answer = if word(&["y", "yes"]) {
         Some(Answer::Once)

@@ -67,6 +67,16 @@ fn the_names_that_other_hosts_have_are_commands_here_or_lead_to_the_help_about_i
         ("/tasks", Verb::Entry(&crate::jobs::PANE.command), ""),
         ("/doctor", Verb::Help, "doctor"),
         ("/cost", Verb::Entry(&crate::conversation::BUDGET), ""),
+        ("/changes", Verb::Entry(&crate::changes::PANE.command), ""),
+        ("/tokens", Verb::Entry(&crate::context::PANE.command), ""),
+        ("/drop", Verb::Entry(&crate::context::PANE.command), ""),
+        ("/ps", Verb::Entry(&crate::jobs::PANE.command), ""),
+        ("/review", Verb::Help, "skills"),
+        ("/add", Verb::Help, "message"),
+        ("/terminal-setup", Verb::Help, "keys"),
+        ("/plugin", Verb::Help, "plugins"),
+        ("/stats", Verb::Entry(&crate::conversation::BUDGET), ""),
+        ("/shortcuts", Verb::Help, ""),
     ] {
         assert!(
             matches!(read(name), Draft::Command(command, behind) if (command.verb, behind) == (verb, argument)),
@@ -91,7 +101,7 @@ fn the_nearest_command_begins_with_the_word_and_gives_nothing_up_where_another_f
     ] {
         assert_eq!(nearest(word), Some(name), "{word}");
     }
-    for word in ["/security-review", "/xyzzy"] {
+    for word in ["/qwertyuiop", "/xyzzy"] {
         assert_eq!(nearest(word), None, "{word}");
     }
 }

@@ -30,7 +30,8 @@ pub fn newest(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffe
             Removed::Deleted(taken) => return vec![restore(taken)],
             Removed::TakenBack(taken) => {
                 // Sent, cleared or changed since: then it is a text of its own.
-                if message.take_front(&written(&taken.entry)) {
+                let (named, own) = (addressed(&taken.agent, &taken.entry), written(&taken.entry));
+                if message.take_front(&named) || message.take_front(&own) {
                     return vec![restore(taken)];
                 }
             }
@@ -140,10 +141,12 @@ pub fn returned(
     if !edited && fresh.iter().all(|entry| known.run.receipts.is_with_others(&entry.id)) {
         return say(format!("{who} ended before it read this text; the others have it"));
     }
-    if !edited && (known.in_lines() || known.is_typing) {
+    // Beside a draft for another agent it would go to that one.
+    let is_mixed = !message.is_draft_empty() && message.target(known) != *agent;
+    if !edited && (known.in_lines() || known.is_typing || is_mixed) {
         let mut effects = Vec::new();
         if known.in_lines() {
-            effects.extend(message.take_aside(fresh));
+            effects.extend(message.take_aside(fresh, known));
         } else {
             for entry in fresh {
                 message.set_aside(Removed::Draft(addressed(agent, entry)));
@@ -159,24 +162,40 @@ pub fn returned(
         more => format!("{} texts are back in the message", more.len()),
     };
     let mut effects = say(format!("{who} has ended: {what}"));
-    let mut fresh = fresh.to_vec();
-    if !edited && message.is_draft_empty() {
-        // Enter sends it to no other agent than the one that it was for.
-        for entry in fresh.iter_mut().take(1) {
-            entry.message.text = format!("@{who} {}", entry.text);
-        }
-    }
-    effects.extend(to_message(message, &fresh, known));
+    effects.extend(to_message(message, fresh, known));
     effects
 }
 
-/// Puts texts that left the queue undelivered into the message; in lines where `/back` finds them.
+/// Puts texts that left the queue undelivered into the message; in lines where `/back` finds them. One for another agent
+/// than the message is for names it there, or where there is more than that can be brought back alone.
 fn to_message(message: &mut Message, entries: &[Pending], known: &MessageContext<'_>) -> Vec<PaneEffect> {
-    if known.in_lines() && !entries.iter().any(|entry| message.is_edited(&entry.id)) {
-        return message.take_aside(entries);
+    if entries.iter().any(|entry| message.is_edited(&entry.id)) {
+        message.give_back(entries);
+        return Vec::new();
     }
-    message.give_back(entries);
-    Vec::new()
+    if known.in_lines() {
+        return message.take_aside(entries, known);
+    }
+    let target = message.target(known);
+    let to = |entry: &Pending| known.agent_of(&entry.id);
+    let (own, others): (Vec<Pending>, Vec<Pending>) = entries.iter().cloned().partition(|entry| to(entry) == target);
+    let Some(first) = others.first().map(to) else {
+        message.give_back(&own);
+        return Vec::new();
+    };
+    if own.is_empty() && message.is_draft_empty() && others.iter().all(|entry| to(entry) == first) {
+        message.give_back(&others);
+        // Enter sends it to no other agent than the one that it was for.
+        message.name_draft(name(&first));
+        return Vec::new();
+    }
+    message.give_back(&own);
+    for entry in others.iter().rev() {
+        let to_main = if to(entry).is_main() { format!("@{MAIN} ") } else { String::new() };
+        message.set_aside(Removed::Draft(format!("{to_main}{}", addressed(&to(entry), entry))));
+    }
+    let what = if others.len() == 1 { "1 text is for another agent" } else { "some texts are for other agents" };
+    vec![PaneEffect::Say(format!("{what}: Ctrl+_ brings it back"))]
 }
 
 fn name(agent: &AgentId) -> &str {

@@ -119,16 +119,16 @@ pub fn written(entry: &Pending) -> String {
     }
 }
 
-/// Returns a pending text as the user writes it where nothing else says what it is and for whom. One that adds to a task,
-/// and one with a condition, stands for itself.
+/// Returns a pending text as the user writes it where nothing else says what it is and for whom. One with a condition says
+/// itself what it is.
 pub fn addressed(agent: &AgentId, entry: &Pending) -> String {
     let written = written(entry);
+    let to = if agent.is_main() { String::new() } else { format!("@{agent} ") };
     match entry.kind {
         TextKind::Instead | TextKind::Note | TextKind::Rule if entry.trigger.is_none() => {
-            let to = if agent.is_main() { String::new() } else { format!("@{agent} ") };
             format!("/{} {to}{written}", entry.kind)
         }
-        TextKind::Add | TextKind::Instead | TextKind::Note | TextKind::Rule => written,
+        TextKind::Add | TextKind::Instead | TextKind::Note | TextKind::Rule => format!("{to}{written}"),
     }
 }
 

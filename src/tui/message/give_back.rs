@@ -3,7 +3,7 @@
 //! Always holds: a text comes back to one place once, before the draft; what is written first stays as it is. The text in
 //! the external editor is a copy; what comes back from there takes the place of the original.
 
-use super::entry::written;
+use super::entry::{addressed, written};
 use super::purpose::{Editing, Purpose};
 use super::removed::{Removed, RemovedEntry, RemovedTexts};
 use super::{Message, MessageContext};
@@ -11,6 +11,7 @@ use crate::effect::PaneEffect;
 use steersman_base::event::Pending;
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{QueueOperation, QueueOutcome, Withdrawn};
+use steersman_base::target::{MAIN, name_of};
 use steersman_base::text::is_blank;
 
 /// Where a text from the external editor went.
@@ -61,19 +62,37 @@ impl Message {
         self.top_mut().put_before(texts);
     }
 
+    /// Puts the name of an agent before the draft, which is for that agent then.
+    pub fn name_draft(&mut self, agent: &str) {
+        self.draft.put_at_start(0, &format!("@{agent} "));
+    }
+
     /// Takes a text off the draft again that was put before it; false when it does not stand there any more.
     pub fn take_front(&mut self, text: &str) -> bool {
         self.leave_recalled();
         self.draft.take_front(text)
     }
 
-    /// Ends an edit whose entry is gone: what is written stays, between these texts, and the draft comes behind it.
+    /// Ends an edit whose entry is gone: what is written stays, between these texts, and the draft comes behind it. What is
+    /// for a sub-agent names it, and no draft for another agent comes behind that.
     pub fn edit_becomes_draft(&mut self, before: &[String], behind: &[String]) {
-        let Some((_, mut composer)) = self.end(|purpose| matches!(purpose, Purpose::Edit(_))) else { return };
+        let Some((purpose, mut composer)) = self.end(|purpose| matches!(purpose, Purpose::Edit(_))) else { return };
         composer.put_before(before);
         composer.put_behind(behind);
-        composer.put_behind(&[self.draft.text()]);
-        self.draft = composer;
+        let draft = self.draft.text();
+        match purpose {
+            Purpose::Edit(Editing { agent, .. }) if !agent.is_main() && self.bound() != Some(&agent) => {
+                self.draft = composer;
+                self.name_draft(agent.as_str());
+                if !is_blank(&draft) {
+                    self.set_aside(Removed::Draft(draft));
+                }
+            }
+            _ => {
+                composer.put_behind(&[draft]);
+                self.draft = composer;
+            }
+        }
     }
 
     /// Empties the text that the keys change; it can be brought back.
@@ -207,10 +226,26 @@ impl Message {
                 let taken = RemovedEntry { agent: agent.clone(), entry: entry.clone(), before: before.clone() };
                 match to {
                     Withdrawn::Removed => self.set_aside(Removed::Deleted(taken)),
-                    Withdrawn::Message => {
+                    Withdrawn::Message if self.target(known) == *agent => {
                         self.take_kind_of(std::slice::from_ref(entry));
                         self.put_before_draft(&[written(entry)]);
                         self.set_aside(Removed::TakenBack(taken));
+                    }
+                    Withdrawn::Message if self.is_draft_empty() => {
+                        self.put_before_draft(&[addressed(agent, entry)]);
+                        if agent.is_main() {
+                            self.name_draft(MAIN);
+                        }
+                        self.set_aside(Removed::TakenBack(taken));
+                    }
+                    // One message goes to one agent.
+                    Withdrawn::Message => {
+                        self.set_aside(Removed::Deleted(taken));
+                        let sentence = format!(
+                            "{id} was for {}, what you write is not: {id} is removed, Ctrl+_ puts it back",
+                            name_of(agent)
+                        );
+                        return vec![PaneEffect::Say(sentence)];
                     }
                 }
             }

@@ -4,7 +4,7 @@
 //! Always holds: a text that comes back never gets into the line by itself.
 
 use super::composer::Composer;
-use super::entry::written;
+use super::entry::addressed;
 use super::purpose::Purpose;
 use super::removed::Removed;
 use super::{Message, MessageContext, bring_back, send};
@@ -77,9 +77,9 @@ impl Message {
     }
 
     /// Keeps texts that came back unasked, the newest on top, where `/back` finds them; returns what says so.
-    pub(super) fn take_aside(&mut self, entries: &[Pending]) -> Vec<PaneEffect> {
+    pub(super) fn take_aside(&mut self, entries: &[Pending], known: &MessageContext<'_>) -> Vec<PaneEffect> {
         for entry in entries.iter().rev() {
-            self.set_aside(Removed::Draft(written(entry)));
+            self.set_aside(Removed::Draft(addressed(&known.agent_of(&entry.id), entry)));
         }
         let note = |entry: &Pending| PaneEffect::Note(AgentId::main(), format!("yours again: {}", entry.text));
         entries.iter().map(note).collect()

@@ -74,7 +74,7 @@ use crate::fuzzy::{FuzzyMatches, FuzzyQuery};
 use crate::state::{Medium, Pane};
 use crate::status::HostState;
 use crate::ui_context::UiContext;
-use steersman_base::id::AgentId;
+use steersman_base::id::{AgentId, MessageId};
 use steersman_session::model::RunState;
 
 /// Every text that the user writes or has written and nobody has taken yet.
@@ -207,6 +207,11 @@ impl MessageContext<'_> {
 
     pub fn on_composer(&self) -> bool {
         self.focus.is_on(Pane::Composer)
+    }
+
+    /// Returns the agent that a text was sent to.
+    pub fn agent_of(&self, id: &MessageId) -> AgentId {
+        self.run.receipts.get(id).map_or_else(AgentId::main, |receipt| receipt.agent.clone())
     }
 
     /// Tells whether a turn runs or is about to: then what is sent waits for it.

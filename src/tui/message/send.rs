@@ -167,6 +167,9 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             taken(message, update::run(command.verb, argument))
         }
         Draft::InvalidArguments(command, argument) => vec![message.say(command.invalid_arguments(argument))],
+        Draft::Text(text) if means_quit(text) && !known.in_lines() && message.refuses_once(&draft) => {
+            vec![message.say("/quit quits. Enter again sends it as text")]
+        }
         Draft::Escaped(text) | Draft::Text(text) => {
             send(message, (&draft, text), SendOptions { delivery, ..SendOptions::of(message) }, known)
         }
@@ -187,6 +190,20 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             vec![effect]
         }
     }
+}
+
+impl Message {
+    /// Tells whether this draft is not sent yet: the next time it is.
+    pub fn refuses_once(&mut self, draft: &str) -> bool {
+        let is_new = self.refused.as_deref() != Some(draft);
+        self.refused = is_new.then(|| draft.to_owned());
+        is_new
+    }
+}
+
+/// Tells whether a text is a word that quits in shells, editors and other programs.
+fn means_quit(text: &str) -> bool {
+    matches!(text.trim(), "exit" | "quit" | ":q" | ":q!" | ":wq" | "exit()" | "quit()")
 }
 
 /// Returns the shell line that a draft is: what stands behind one `!` at the very start, or behind two, whose output the

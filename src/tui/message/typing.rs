@@ -73,6 +73,14 @@ impl Message {
         self.vim_note(Some(Typed::Text(text.to_owned())));
     }
 
+    /// Inserts what many keys typed before the program could read the first of them: not a paste, as far as that is known.
+    pub fn type_burst(&mut self, text: &str) -> Pasted {
+        let begins_rule = self.is_empty() && self.is_draft() && text.starts_with('#');
+        let pasted = self.paste(text);
+        self.begins_rule |= begins_rule;
+        pasted
+    }
+
     /// Inserts a line break.
     pub fn newline(&mut self) {
         self.top_mut().newline();

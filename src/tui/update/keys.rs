@@ -11,14 +11,14 @@ use crate::agents::{self, type_filter};
 use crate::app::letters;
 use crate::approval::QuestionSubject;
 use crate::commands::{CommandEntry, Verb};
-use crate::effect::Outcome;
+use crate::effect::{Outcome, PaneEffect};
 use crate::help::{CheatSheet, Help};
 use crate::keymap::{Action, Answer, Chord, Context, Edit, LookKey, ReadKey, Travel, WriteKey, option_hint};
 use crate::message::vim::VimOutcome;
 use crate::message::{Expanded, Message, bring_back, history_search, send};
 use crate::msg::{EditorSubject, Effect};
 use crate::plan;
-use crate::state::{App, Medium, Pane};
+use crate::state::{App, Cause, Medium, Pane};
 use crate::transcript::{self as transcripts, scroll};
 use crate::{approval, branch, conversation, jobs, palette, pause, pending, rules, undo};
 use steersman_base::protocol::{ModeChoice, Request};
@@ -177,7 +177,7 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
         rest.next();
         effects.extend(press(app, &key));
     }
-    super::insert(app, rest.as_str());
+    super::insert(app, rest.as_str(), Message::type_burst);
     effects
 }
 
@@ -474,12 +474,22 @@ fn answer(app: &mut App, answer: Answer) -> Option<Vec<Effect>> {
 }
 
 /// Answers the question that stands there with the message, where that holds nothing but an answer to it; `None` where it
-/// holds anything else. Such a text is never sent: one that does not answer yet stays in the message.
+/// holds anything else. Such a text is never sent: one that does not answer yet stays in the message, and one that looks
+/// like an answer that there is not is sent by a second key only.
 fn lone_answer(app: &mut App) -> Option<Vec<Effect>> {
     if !app.message.is_draft() || app.message.is_in_lines() {
         return None;
     }
-    let answer = approval::lone_answer(&app.questions, &app.message.shown(), app.ui.medium)?;
+    let shown = app.message.shown();
+    let Some(answer) = approval::lone_answer(&app.questions, &shown, app.ui.medium) else {
+        let is_asked = app.ui.medium == Medium::Screen && app.questions.is_shown() && approval::seems_answer(&shown);
+        let numbers = app.questions.current().map(|question| question.subject.numbers()).unwrap_or_default();
+        if !is_asked || !app.message.refuses_once(&shown) {
+            return None;
+        }
+        let words = format!("no such answer: {numbers}, then Enter. Enter again sends it as text");
+        return Some(carry_out(app, [PaneEffect::SayWhile(Some(Cause::Message(shown)), words)]));
+    };
     let now = app.ui.now;
     let unarmed = app.questions.unarmed_line(None, now).filter(|_| !app.questions.armed(now));
     if let Some(unarmed) = unarmed {

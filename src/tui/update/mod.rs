@@ -318,14 +318,14 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
         return Vec::new();
     }
     app.focus.go(Pane::Composer);
-    insert(app, text);
+    insert(app, text, Message::paste);
     with_message(app, |message, known| message.attach_pasted(text, known))
 }
 
 /// Puts a text into the message that came at once.
-fn insert(app: &mut App, text: &str) {
+fn insert(app: &mut App, text: &str, put: fn(&mut Message, &str) -> Pasted) {
     approval::type_digit(&mut app.questions, &mut app.message);
-    match app.message.paste(text) {
+    match put(&mut app.message, text) {
         Pasted::Whole => {}
         Pasted::Cleaned(removed) => {
             let what = count(removed, "control or invisible character");

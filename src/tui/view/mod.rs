@@ -58,6 +58,7 @@ use steersman_base::id::AgentId;
 use steersman_base::image::ImageDigest;
 use steersman_base::limits;
 use steersman_session::model::PendingText;
+use tour::TourView;
 
 const NAME: &str = concat!("Steersman ", env!("CARGO_PKG_VERSION"));
 /// What an empty conversation says.
@@ -118,7 +119,7 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
         composer: app.message.rows(),
         question,
         rules: rules::rows(&app.ui),
-        tour: tour::rows(&app.ui, app.tree.selected(), app.focus.pane),
+        tour: tour::rows(tour_view(app)),
         pending: rows(app.ui.run.pending.entries().len())
             .max(u16::from(app.focus.is_on(Pane::Pending)))
             .saturating_add(rows(pending::plan_rows(&app.ui))),
@@ -135,6 +136,11 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
     let mut panes = Panes::of(area, demand);
     agents::details::take(&agents_view(app), &mut panes);
     panes
+}
+
+fn tour_view(app: &App) -> TourView<'_> {
+    let (shown, pane) = (app.tree.selected(), app.focus.pane);
+    TourView { ui: &app.ui, shown, pane, questions: app.questions.len() }
 }
 
 fn sub_agents(app: &App) -> SubAgents {
@@ -177,7 +183,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let details = agents::details::draw(&agents_view, &panes, &mut regions, buffer);
     let metrics = draw_transcript(app, cache, &panes, &mut regions, buffer);
     rules::draw(&app.ui, panes.rules, buffer);
-    tour::draw(&app.ui, app.tree.selected(), app.focus.pane, panes.tour, buffer);
+    tour::draw(tour_view(app), panes.tour, buffer);
     let forecast = |entry: &PendingText| forecast::of_pending(app, entry);
     let plan_forecast = |agent: &AgentId| forecast::of_plan(app, agent);
     pending::draw(
@@ -256,6 +262,7 @@ fn way_to_question(app: &App) -> Cow<'_, str> {
     app.spell(match app.focus.overlays.top() {
         Some(overlay) => overlay.closing_words(),
         None if app.palette.is_open() || app.message.search.is_some() => "Esc closes the list",
+        None if covers_pane(app.focus.pane) => "Esc leads back",
         None => "make the terminal larger",
     })
 }
@@ -299,7 +306,19 @@ fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Opti
     // That an agent is paused is said beside the question, where that leaves the question room enough.
     let is_paused = pause::rows(&paused_agent(app), &app.ui, area.width) > 0;
     let beside = Rect { height: body.height.saturating_sub(u16::from(is_paused)), ..body };
-    question::lay_out(view, &mut cache.question, beside).or_else(|| question::lay_out(view, &mut cache.question, body))
+    let asked = question::lay_out(view, &mut cache.question, beside)
+        .or_else(|| question::lay_out(view, &mut cache.question, body))?;
+    // The pane that the user has gone to is not covered; the question waits until the keys are the message's again.
+    let is_covered = body.height.saturating_sub(asked.rows()) < LIST && covers_pane(app.focus.pane);
+    (!is_covered).then_some(asked)
+}
+
+/// Tells whether a question would stand in place of this pane where there is room for one of both.
+fn covers_pane(pane: Pane) -> bool {
+    match pane {
+        Pane::Tree | Pane::Filter | Pane::Transcript | Pane::Search | Pane::Pending | Pane::Details => true,
+        Pane::Composer | Pane::History | Pane::Pause => false,
+    }
 }
 
 fn list_use(app: &App) -> PaneUse {

@@ -13,14 +13,25 @@ use steersman_base::id::AgentId;
 
 const END: &str = "/tour ends it";
 
-/// Returns the rows that the tour takes.
-pub fn rows(ui: &UiContext, shown: &AgentId, pane: Pane) -> u16 {
-    let rows = lay_out(ui, shown, pane, usize::from(ui.size.width)).len();
-    if ui.size.height < TOUR_ROWS { 0 } else { u16::try_from(rows).unwrap_or(u16::MAX) }
+/// What the words of a step go by.
+#[derive(Debug, Clone, Copy)]
+pub struct TourView<'a> {
+    pub ui: &'a UiContext,
+    pub shown: &'a AgentId,
+    pub pane: Pane,
+    /// How many questions are open.
+    pub questions: usize,
 }
 
-pub fn draw(ui: &UiContext, shown: &AgentId, pane: Pane, area: Rect, buffer: &mut Buffer) {
-    let lines = lay_out(ui, shown, pane, usize::from(area.width));
+/// Returns the rows that the tour takes.
+pub fn rows(view: TourView<'_>) -> u16 {
+    let rows = lay_out(view, usize::from(view.ui.size.width)).len();
+    if view.ui.size.height < TOUR_ROWS { 0 } else { u16::try_from(rows).unwrap_or(u16::MAX) }
+}
+
+pub fn draw(view: TourView<'_>, area: Rect, buffer: &mut Buffer) {
+    let ui = view.ui;
+    let lines = lay_out(view, usize::from(area.width));
     for (line, at) in lines.iter().zip(0..area.height) {
         line.draw(buffer, area.x, area.y.saturating_add(at), area.width);
     }
@@ -31,13 +42,13 @@ pub fn draw(ui: &UiContext, shown: &AgentId, pane: Pane, area: Rect, buffer: &mu
     }
 }
 
-fn lay_out(ui: &UiContext, shown: &AgentId, pane: Pane, width: usize) -> Vec<Line> {
+fn lay_out(TourView { ui, shown, pane, questions }: TourView<'_>, width: usize) -> Vec<Line> {
     let Some(step) = ui.tour.step() else { return Vec::new() };
     let all = TourStep::TO_DO.len();
     let head = match TourStep::TO_DO.iter().position(|other| *other == step) {
         Some(place) => format!("Tour, {} of {all}: ", place + 1),
         None => String::new(),
     };
-    let words = ui.spell(Context::Composer, step.words(&ui.run, shown, pane));
+    let words = ui.spell(Context::Composer, step.words(&ui.run, shown, pane, questions));
     wrapped([&Line::new(&format!("{head}{words}"), ui.theme.notice)], width, Break::Words)
 }

@@ -68,7 +68,7 @@ fn a_number_selects_an_answer_and_enter_gives_it() {
 
 #[test]
 fn a_number_with_anything_behind_it_is_a_text_and_approves_nothing() {
-    for (keys, text) in [("1 more thing", "1 more thing"), ("11", "11"), ("<down>x", "x"), ("1<bs>z", "z")] {
+    for (keys, text) in [("1 more thing", "1 more thing"), ("1 1", "1 1"), ("<down>x", "x"), ("1<bs>z", "z")] {
         let mut stage = stage(80, 24);
         let mut call = Call::asks(&mut stage, "", command("cargo test"));
         arm(&mut stage);
@@ -163,14 +163,56 @@ fn a_lone_answer_to_a_question_that_is_not_read_is_selected_and_never_sent() {
 
 #[test]
 fn what_is_no_answer_of_the_question_is_a_message() {
-    for text in ["7", "yes please", "no, wait", "y n", "0"] {
+    for text in ["yes please", "no, wait", "y n", "1 2", "100", "1\nand more"] {
+        let mut stage = stage(80, 24);
+        let mut call = Call::asks(&mut stage, "", command("cargo test"));
+        arm(&mut stage);
+        stage.keys(&text.replace('\n', "<c-j>")).keys("<enter>");
+        assert!(call.poll().is_none(), "{text:?}");
+        assert_eq!(stage.sent().last().unwrap().0, text);
+    }
+}
+
+#[test]
+fn an_answer_with_a_full_stop_or_a_pasted_line_end_is_an_answer() {
+    for (text, is_yes) in [("1.", true), ("1)", true), ("yes.", true), ("Yes!", true), ("3.", false), ("no.", false)] {
+        let mut stage = stage(80, 24);
+        let mut call = Call::asks(&mut stage, "", command("cargo test"));
+        arm(&mut stage);
+        stage.keys(text).keys("<enter>").wait(QUIET).keys("<enter>");
+        assert_eq!(call.poll().unwrap_or_else(|| panic!("{text:?} was an answer")).is_ok(), is_yes, "{text:?}");
+        assert!(stage.sent().is_empty());
+    }
+    for text in ["1\n", " yes\r\n", "1.\n"] {
+        let mut stage = stage(80, 24);
+        let mut call = Call::asks(&mut stage, "", command("cargo test"));
+        arm(&mut stage);
+        stage.paste(text);
+        assert!(call.poll().is_none(), "a paste alone answers nothing");
+        stage.wait(QUIET).keys("<enter>");
+        assert!(call.poll().is_some_and(|outcome| outcome.is_ok()), "{text:?}");
+        assert!(stage.sent().is_empty());
+    }
+}
+
+#[test]
+fn what_looks_like_an_answer_that_there_is_not_is_sent_by_the_second_enter_only() {
+    for text in ["7", "0", "11", "9.", "ok", "sure", "always"] {
         let mut stage = stage(80, 24);
         let mut call = Call::asks(&mut stage, "", command("cargo test"));
         arm(&mut stage);
         stage.keys(text).keys("<enter>");
-        assert!(call.poll().is_none(), "{text:?}");
+        assert!(call.poll().is_none() && stage.sent().is_empty(), "{text:?}");
+        assert_eq!(stage.app.message.text(), text, "it stays");
+        assert!(stage.screen().contains("no such answer: 1 to "), "{}", stage.screen());
+        stage.keys("<enter>");
         assert_eq!(stage.sent().last().unwrap().0, text);
+        assert!(call.poll().is_none());
     }
+    // Without a question it is a text like any other.
+    let mut stage = stage(80, 24);
+    stage.keys("7<enter>");
+    assert_eq!(stage.sent().last().unwrap().0, "7");
 }
 
 #[test]

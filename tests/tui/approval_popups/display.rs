@@ -144,3 +144,20 @@ fn a_question_under_something_else_says_what_to_close() {
         assert!(screen.contains("Run this command?"), "{keys}:\n{screen}");
     }
 }
+
+#[test]
+fn on_a_low_screen_the_pane_that_was_gone_to_is_not_covered_and_the_way_back_is_said() {
+    for (keys, words) in [("<f3>", "miner 0"), ("<c-o>", "I look"), ("<f2>", "later"), ("<a-i>", "main")] {
+        let mut stage = stage(40, 12);
+        stage.says("", "I look.").spawn("", "miner 0").turn("miner 0");
+        stage.keys("later<tab>");
+        let mut call = Call::asks(&mut stage, "", command(&"make\n".repeat(9)));
+        arm(&mut stage);
+        assert!(stage.screen().contains("Run this command?"), "{}", stage.screen());
+        let screen = stage.keys(keys).screen();
+        assert!(screen.contains(words) && screen.contains("a question waits"), "{keys}:\n{screen}");
+        stage.wait(QUIET).keys("<esc>").wait(QUIET);
+        assert!(call.poll().is_none(), "{keys}: Esc only leads back");
+        assert!(stage.screen().contains("Run this command?"), "{keys}:\n{}", stage.screen());
+    }
+}

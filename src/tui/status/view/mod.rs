@@ -187,6 +187,10 @@ fn activity(view: StatusView<'_>, node: &AgentNode) -> (String, Style) {
         Activity::Idle | Activity::Ended(Outcome::Completed | Outcome::Synthesized, _) => {
             ("· idle".to_owned(), theme.dim)
         }
+        // The task was closed: how its last turn ended is told by the transcript.
+        Activity::Ended(Outcome::Cancelled | Outcome::Failed, _) if node.open_task.is_none() => {
+            ("· idle".to_owned(), theme.dim)
+        }
         Activity::Waiting => (since("○ waiting for the model"), theme.accent),
         Activity::Retrying { attempt, reason, until } => {
             let reason = one_line(reason);
@@ -222,10 +226,10 @@ fn activity(view: StatusView<'_>, node: &AgentNode) -> (String, Style) {
         Activity::Paused(None) => (since("‖ paused before the next request"), theme.notice),
         Activity::Rescue => (since("! out of steps, writing the answer"), theme.notice),
         Activity::Cancelling => (since("■ stopping"), theme.notice),
-        Activity::Ended(Outcome::Cancelled, _) => ("■ cancelled".to_owned(), theme.dim),
+        Activity::Ended(Outcome::Cancelled, _) => ("· idle, last turn cancelled".to_owned(), theme.dim),
         Activity::Ended(Outcome::Failed, reason) => {
-            let reason = reason.as_deref().unwrap_or("no reason given");
-            (format!("✗ failed: {}", one_line(reason)), theme.error)
+            let reason = reason.as_deref().unwrap_or("failed, no reason given");
+            (format!("✗ last turn: {}", one_line(reason)), theme.error)
         }
     }
 }
