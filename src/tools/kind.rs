@@ -6,13 +6,15 @@ use std::path::Path;
 pub(super) const SAMPLE_BYTES: usize = 8 * 1024;
 
 /// First bytes of files of well-known kinds.
-const KINDS: [(&[u8], &str); 28] = [
+const KINDS: [(&[u8], &str); 30] = [
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF87a", "a GIF image"),
     (b"GIF89a", "a GIF image"),
     (b"II*\0", "a TIFF image"),
     (b"MM\0*", "a TIFF image"),
+    (b"\xff\xfe\0\0", "UTF-32 text"),
+    (b"\0\0\xfe\xff", "UTF-32 text"),
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),
     (b"PK\x03\x04", "a ZIP archive or a document packed as one"),

@@ -27,6 +27,7 @@ mod change;
 mod checkout;
 mod command_run;
 mod edit;
+mod encoding;
 mod fetch;
 mod git_clone;
 mod glob;

@@ -3,6 +3,7 @@
 //! It opens nothing but regular files, so it cannot hang. A file that can be edited is read whole, so that what was seen is
 //! known; of a larger one no more than is shown and skipped.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Cursor, Read as _};
 use std::path::Path;
@@ -12,6 +13,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::blocking::{self, Stop};
+use crate::encoding::{MARK, TextEncoding};
 use crate::kind;
 use crate::workspace::Workspace;
 use crate::{approve_reading, workspace_in};
@@ -134,7 +136,10 @@ fn read(
             Err(why) => refuse(&format!("cannot be read: {why}")),
         };
     }
-    if let Some(kind) = kind::not_text(head.get(..kind::SAMPLE_BYTES).unwrap_or(&head)) {
+    let encoding = TextEncoding::of(&head);
+    if encoding == TextEncoding::Utf8
+        && let Some(kind) = kind::not_text(head.get(..kind::SAMPLE_BYTES).unwrap_or(&head))
+    {
         return refuse(&format!("is {} ({size} bytes); read shows text only{}", kind.name(), kind.advice()));
     }
     if head.is_empty() {
@@ -143,11 +148,20 @@ fn read(
     }
     if size == head.len() as u64 {
         workspace.note_seen(path, &head);
+    } else if encoding != TextEncoding::Utf8 {
+        return refuse(&format!("is UTF-16 text of {size} bytes, which is too much to be read"));
+    }
+    let Some(mut head) = encoding.decode(&head).map(Cow::into_owned) else {
+        return refuse(&format!("begins like UTF-16 text, and is none ({size} bytes)"));
+    };
+    if head.starts_with(MARK.as_bytes()) {
+        head.drain(..MARK.len());
     }
     let reader = BufReader::with_capacity(64 * 1024, Cursor::new(head).chain(file));
     let mut lines = Lines { reader, stop, scanned: 0 };
     match lines.show(&name, window, size) {
-        Ok(text) => Ok(text),
+        Ok(text) if encoding == TextEncoding::Utf8 => Ok(text),
+        Ok(text) => Ok(text + "[the file is UTF-16; write and edit keep that]\n"),
         Err(Fault::Io(error)) => refuse(&format!("cannot be read: {error}")),
         Err(Fault::Tool(error)) => Err(error),
     }

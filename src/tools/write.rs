@@ -10,6 +10,8 @@ use futures_util::future::BoxFuture;
 
 use crate::blocking;
 use crate::change::{self, Proposal, Target};
+use crate::encoding::{MARK, TextEncoding, is_crlf, text_of};
+use crate::kind;
 use crate::workspace::Workspace;
 use crate::workspace_in;
 use steersman_base::limits;
@@ -47,7 +49,7 @@ impl Tool for WriteTool {
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         async move {
             let workspace = Arc::clone(&self.workspace);
-            let proposal =
+            let (proposal, kept) =
                 blocking::run(context, move |_| propose(&workspace, args.str("path"), args.str("content"))).await?;
             let done = change::carry_out(&self.workspace, context, proposal).await?;
             let (shown, new) = (&done.operation.shown, done.operation.after.size());
@@ -55,7 +57,7 @@ impl Tool for WriteTool {
                 None => format!("created {shown}: {new} bytes"),
                 Some(old) => format!("replaced {shown}: {} → {new} bytes", old.size()),
             };
-            Ok(format!("{what}{}", done.note()))
+            Ok(format!("{what}{kept}{}", done.note()))
         }
         .boxed()
     }
@@ -65,19 +67,20 @@ impl Tool for WriteTool {
     }
 }
 
-/// The byte order mark of UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
-
-fn propose(workspace: &Workspace, path: &str, content: &str) -> Result<Proposal, ToolError> {
+fn propose(workspace: &Workspace, path: &str, content: &str) -> Result<(Proposal, String), ToolError> {
     let target = Target::look(workspace, path)?;
     if workspace.is_through_link(path) {
         let text =
             format!("{} is a symbolic link, or lies behind one: name {} itself", visible_line(path), target.shown);
         return Err(ToolError::Failed(text));
     }
+    let (bytes, kept) = match &target.held {
+        Some(held) => as_held(&target.shown, &held.bytes, content)?,
+        None => (content.as_bytes().to_vec(), String::new()),
+    };
     match &target.held {
-        Some(held) if *held.bytes == *content.as_bytes() => {
-            workspace.note_seen(&target.path, content.as_bytes());
+        Some(held) if *held.bytes == *bytes => {
+            workspace.note_seen(&target.path, &bytes);
             return Err(ToolError::failed(format!("{} holds exactly this already", target.shown)));
         }
         Some(_) => {}
@@ -89,9 +92,33 @@ fn propose(workspace: &Workspace, path: &str, content: &str) -> Result<Proposal,
             }
         }
     }
+    Ok((target.propose(workspace, "write", bytes)?, kept))
+}
+
+/// Returns a new content as the file has its old one: in its encoding, with its mark, with CRLF where all its lines end so;
+/// and what is said of that.
+fn as_held(shown: &str, held: &[u8], content: &str) -> Result<(Vec<u8>, String), ToolError> {
+    let encoding = TextEncoding::of(held);
+    let sample = held.get(..kind::SAMPLE_BYTES).unwrap_or(held);
+    let is_text = encoding != TextEncoding::Utf8 || kind::not_text(sample).is_none();
+    if is_text && encoding == TextEncoding::Utf8 && !content.is_ascii() && std::str::from_utf8(held).is_err() {
+        return Err(ToolError::failed(format!(
+            "{shown} is not UTF-8, and would be: convert it first, such as with iconv, or remove it"
+        )));
+    }
+    let old = text_of(held);
+    let mut text = content.to_owned();
+    let mut kept = String::new();
+    if is_text && is_crlf(&old) && text.contains('\n') && !text.contains("\r\n") {
+        text = text.replace('\n', "\r\n");
+        kept.push_str("\n[its lines end in CRLF, as before]");
+    }
     // A byte order mark that a file has is none of what the model sees of it.
-    let has_mark = |bytes: &[u8]| bytes.starts_with(MARK);
-    let is_marked = target.held.as_ref().is_some_and(|held| has_mark(&held.bytes)) && !has_mark(content.as_bytes());
-    let bytes = if is_marked { [MARK, content.as_bytes()].concat() } else { content.as_bytes().to_vec() };
-    target.propose(workspace, "write", bytes)
+    if old.starts_with(MARK.as_bytes()) && !text.starts_with(MARK) {
+        text.insert_str(0, MARK);
+    }
+    if encoding != TextEncoding::Utf8 {
+        kept.push_str("\n[it is UTF-16, as before]");
+    }
+    Ok((encoding.encode(text.into_bytes()), kept))
 }

@@ -132,7 +132,7 @@ async fn an_empty_file_says_so_and_other_oddities_are_shown() {
         site.read(json!({"path": "latin"})).await.unwrap(),
         "     1\tcaf\u{fffd} cr\u{fffd}me\n[bytes that are not UTF-8 are shown as \u{fffd}]\n"
     );
-    assert_eq!(site.read(json!({"path": "bom"})).await.unwrap(), "     1\t\u{feff}a\n");
+    assert_eq!(site.read(json!({"path": "bom"})).await.unwrap(), "     1\ta\n");
     let mut late_nul = "text\n".repeat(4_000).into_bytes();
     late_nul.extend(b"a\0b\n");
     site.file("late", late_nul);
@@ -180,7 +180,7 @@ async fn what_is_not_text_is_named_and_refused() {
         ("a.db", b"SQLite format 3\0", "an SQLite database"),
         ("a.mp4", b"\0\0\0\x18ftypmp42", "MP4 audio, video or image"),
         ("a.bz2", b"BZh91AY&SY\xff", "bzip2 data"),
-        ("utf16", b"\xff\xfea\0b\0", "UTF-16 text"),
+        ("utf32", b"\xff\xfe\0\0a\0\0\0", "UTF-32 text"),
         ("nul", b"text\0text", "a binary file"),
         ("controls", b"ab\x01\x02\x03\x04cd", "a binary file"),
         ("noise", b"\xfe\x80\x81\xff\xc0ab\x90", "a binary file"),
@@ -314,4 +314,21 @@ async fn it_runs_beside_others_and_moves_to_another_workspace() {
         .map(|tool| tool.name().to_owned())
         .collect();
     assert_eq!(names, ["read", "grep", "glob"]);
+}
+
+#[tokio::test]
+async fn a_mark_at_the_start_is_not_shown_and_utf_16_is_read_as_text() {
+    let site = Site::new();
+    site.file("marked", "\u{feff}first\r\nsecond\r\n");
+    let text = site.read(json!({"path": "marked"})).await.unwrap();
+    assert_eq!(text, "     1\tfirst\n     2\tsecond\n[lines end in CRLF]\n");
+    for unit in [u16::to_le_bytes, u16::to_be_bytes] {
+        let bytes: Vec<u8> = "\u{feff}gr\u{fc}n \u{1f600}\n2\n".encode_utf16().flat_map(unit).collect();
+        site.file("wide", &bytes);
+        let text = site.read(json!({"path": "wide"})).await.unwrap();
+        assert_eq!(text, "     1\tgr\u{fc}n \u{1f600}\n     2\t2\n[the file is UTF-16; write and edit keep that]\n");
+        site.file("odd", &bytes[..bytes.len() - 1]);
+        let refusal = site.read(json!({"path": "odd"})).await.unwrap_err();
+        assert!(refusal.contains("begins like UTF-16 text, and is none"), "{refusal}");
+    }
 }

@@ -2,8 +2,7 @@
 //!
 //! Works on bytes, so that what is not UTF-8 stays as it is. A byte order mark stays where it is.
 
-/// Starts a file in some editors of Windows.
-const MARK: &str = "\u{feff}";
+use crate::encoding::MARK;
 
 /// A content with `\n` for each `\r\n`, and without a byte order mark.
 pub(super) struct Flat {

@@ -14,6 +14,7 @@ use futures_util::future::BoxFuture;
 
 use crate::change::{self, Proposal, Target};
 use crate::edit::matching::Flat;
+use crate::encoding::{MARK, TextEncoding, text_of};
 use crate::workspace::{SeenState, Workspace};
 use crate::workspace_in;
 use crate::{blocking, read};
@@ -70,7 +71,7 @@ impl Tool for EditTool {
                 lines => write!(text, "{} places, lines {}", lines.len(), named(lines)),
             };
             let _ = writeln!(text, ", {old} → {} bytes", done.operation.after.size());
-            text.push_str(&edit.excerpt(done.operation.after.bytes()));
+            text.push_str(&edit.excerpt(&text_of(done.operation.after.bytes())));
             text.push_str(done.note().trim_start());
             Ok(text)
         }
@@ -94,6 +95,7 @@ impl Edit {
     /// Shows the first changed place with its line numbers.
     fn excerpt(&self, after: &[u8]) -> String {
         let Some(first) = self.lines.first() else { return String::new() };
+        let after = after.strip_prefix(MARK.as_bytes()).unwrap_or(after);
         let from = first.saturating_sub(SHOWN_AROUND + 1);
         let count = (first - 1 - from + self.height + SHOWN_AROUND).min(SHOWN_LINES);
         let lines = after.split_inclusive(|byte| *byte == b'\n').enumerate().skip(from).take(count);
@@ -121,7 +123,16 @@ fn propose(workspace: &Workspace, args: &Args) -> Result<(Proposal, Edit), ToolE
             return Err(ToolError::failed(format!("{shown} has changed since it was read: read it again")));
         }
     }
-    let flat = Flat::new(&held.bytes);
+    let encoding = TextEncoding::of(&held.bytes);
+    let Some(content) = encoding.decode(&held.bytes) else {
+        return Err(ToolError::failed(format!("{shown} begins like UTF-16 text, and is none")));
+    };
+    if !new.is_ascii() && old.is_ascii() && std::str::from_utf8(&content).is_err() {
+        return Err(ToolError::failed(format!(
+            "{shown} is not UTF-8, and new_string would be: convert the file first, such as with iconv"
+        )));
+    }
+    let flat = Flat::new(&content);
     let needle = flat.text(old);
     let places = flat.places(&needle);
     let lines: Vec<usize> = flat.lines(&places);
@@ -141,7 +152,7 @@ fn propose(workspace: &Workspace, args: &Args) -> Result<(Proposal, Edit), ToolE
         }
     }
     let new = flat.text(new);
-    let after = flat.replace(&held.bytes, &places, needle.len(), &new);
+    let after = encoding.encode(flat.replace(&content, &places, needle.len(), &new));
     if *after == *held.bytes {
         return Err(ToolError::failed(
             "this changes nothing: only the line ends differ, and those stay as in the file",

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 
+use crate::encoding::text_of;
 use steersman_base::details::FileDiff;
 use steersman_base::limits;
 
@@ -30,6 +31,7 @@ pub struct Difference {
 
 /// Compares two contents line by line. Where the old one is binary, the hunks show all of the new one.
 pub fn diff(before: &[u8], after: &[u8]) -> Difference {
+    let (before, after) = (&*text_of(before), &*text_of(after));
     let binary = before.iter().take(BINARY_BYTES).any(|byte| *byte == 0);
     let shown: &[u8] = if binary { &[] } else { before };
     let input = InternedInput::new(shown, after);
