@@ -131,6 +131,10 @@
 //! - *compaction*: the summary of older rounds that takes their place in the conversation.
 //! - *seed*: one of the Ruby classes (Pikuri's `Agent`, `Synthesizer`, `Interloper`, `SubAgentTool`; Truffle's `Agent`)
 //!   whose behaviour the library takes over, where no rule below says otherwise.
+//!
+//! # Where things are
+//!
+//! - what most programs with an agent use: `use steersman::prelude::*;`: `prelude.rs`
 
 pub mod prelude;
 pub mod program;

@@ -37,6 +37,15 @@
 //! - `on`, `reset`, `max_turns`: `subscribe.rs`; tests: `truffle.rs`
 //! - an answer that must match a schema: `output_schema.rs`; tests: `tests/program/headless/output_schema.rs`
 //! - replies: deltas, cut and empty ones: `reply.rs`; tests: `replies.rs`
+//! - the main agent gets notes on sub-agents that the user continued: `agent_notes.rs`
+//! - extensions: parts that add tools, prompt text and notes on each user message to an agent: `extension.rs`
+//! - an extension made of parts and closures, as `FnTool` is a tool: `fn_extension.rs`
+//! - instruction files in a conversation: `instruction_files.rs`
+//! - the agent and its commands in the background: `jobs.rs`
+//! - parts that belong together in an agent: `parts.rs`
+//! - the events that record questions of tools and their answers: `questions.rs`
+//! - a request that a server refuses because of an image: `refused_images.rs`
+//! - one question, one answer: no tools, no listeners, no budget, no history: `think.rs`
 
 mod agent_notes;
 mod batch;

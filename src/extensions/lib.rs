@@ -1,5 +1,11 @@
 //! What an agent is extended with: the servers of the Model Context Protocol, hooks, skills, schemas for its answers, and a model
 //! over HTTP.
+//!
+//! # Where things are
+//!
+//! - answers as a Rust type: `ask_as.rs`
+//! - schemas that an answer must match, out of their text: `output_schema.rs`
+//! - agents whose model is behind an HTTP server: `over_http.rs`
 
 pub mod ask_as;
 pub mod hooks;

@@ -1,6 +1,10 @@
 //! Images: opened under limits, made small enough for a model, and shown in a terminal.
 //!
 //! Used by the tools, the sessions and the screen. Always holds: no image is decoded beyond the limits of `limits/images.rs`.
+//!
+//! # Where things are
+//!
+//! - makes images fit what model servers take: `fitting.rs`
 
 mod fitting;
 mod preview;

@@ -32,6 +32,12 @@
 //! - lists of models, `steersman models`, the servers to switch to: `models.rs`, `sources.rs`,
 //!   `src/program/cli/sources.rs`, `src/program/cli/models.rs`; tests: `tests/program/models.rs`, `tests/session/model_switch.rs`, `tests/session/dialect_switch.rs`
 //! - keys that are never shown: `src/core/provider/transport.rs`, `endpoint.rs`; tests: `tests/program/secrets.rs`
+//! - ids of calls, made unique within one reply: `call_ids.rs`
+//! - `HttpConnector`: the connector of the program: `connector.rs`
+//! - replies of every dialect in which halves of characters come in different pieces: `joined.rs`
+//! - connections that have answered before: `kept_connections.rs`
+//! - the proxies that the environment names: which one an address uses, and faults of its variable: `proxy.rs`
+//! - token counts of the `OpenAI` dialects, converted to parts that do not overlap: `usage.rs`
 
 mod anthropic;
 mod call_ids;

@@ -18,6 +18,9 @@
 //! - a session that another program writes, to be read: `recorded.rs`; tests: `read_only.rs`
 //! - what each request does to the run: `requests.rs`, and to approvals, commands and servers: `answers.rs`; tests: `tests/tui/pause.rs`,
 //!   `tests/tui/pending_list.rs`, `tests/tui/approval_popups/mod.rs`
+//! - files that the user names for output: a file, or what the system offers under the name of one: `named_file.rs`
+//! - values that are put away in little memory: `packed.rs`
+//! - whether every state that a client shows begins and ends: `states.rs`
 
 mod answers;
 mod client;

@@ -19,6 +19,10 @@
 //! - `bash`: what the model gets, what is shown live, what is kept: `bash.rs`, `command_run.rs`, `live.rs`,
 //!   `src/core/tool/capture.rs`; tests: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
 //! - commands in the background, and their tools: `jobs/mod.rs`; tests: `jobs/mod.rs`
+//! - file work of a tool, off the async threads: `blocking.rs`
+//! - how the text of a file is written down: in UTF-8, or in UTF-16 with a mark at its start: `encoding.rs`
+//! - what `fetch` and `web_scrape` share: `page.rs`
+//! - the text of a PDF document, by `pdftotext`: `pdf.rs`
 
 mod bash;
 mod blocking;

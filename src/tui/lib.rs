@@ -23,6 +23,12 @@
 //!   `conversation.rs`; tests: `session_screen.rs`, `undo.rs`, `rule_or_line.rs`, `long_conversations.rs`
 //! - slash commands and their completion: `commands/mod.rs`, `update/command.rs`, `palette/mod.rs`; tests: `commands.rs`,
 //!   `tests/pty/commands.rs`
+//! - does on threads of their own what would hold the screen up: exports, undo, the colours of code: `files.rs`
+//! - where the keys go: the pane that has the focus, and what lies over it: `focus.rs`
+//! - what was handed over to a loop, and whether the loop has taken it: `handover.rs`
+//! - what the root of the screen takes in (`Msg`): input, updates, and the answers to effects: `msg.rs`
+//! - what the screen cannot start by itself: programs of the user's own: `outside.rs`
+//! - the tour of the first minute: `tour.rs`
 
 // Used by the program and its tests alone; most fields and variants are what they are called.
 #![allow(missing_docs)]

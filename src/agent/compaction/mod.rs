@@ -3,6 +3,11 @@
 //! Called before a request, after an overflow, and when the user asks. Always holds: the history changes only when a
 //! summary is whole and shorter than the messages it replaces, and when the task, the rules and the texts without an
 //! answer are in the new one word for word, with the plan; a failure is reported and not repeated at once; a cancel changes nothing.
+//!
+//! # Where things are
+//!
+//! - the request in which the model is to summarise older rounds: `prompt.rs`
+//! - what the user asks of the agent beside the turns: `request.rs`
 
 mod prompt;
 mod request;

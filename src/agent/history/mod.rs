@@ -2,6 +2,10 @@
 //!
 //! Always holds: a tool result answers the oldest call that is still open; no other message enters while a call is
 //! open (the open calls are closed first). `provider::validate` checks the same once more on every request.
+//!
+//! # Where things are
+//!
+//! - the images of a conversation: `images.rs`
 
 mod images;
 mod kept;

@@ -2,6 +2,19 @@
 //!
 //! The wire form (one JSON object per line) is the serde form of [`Envelope`]: `exec --json`, logs and replays
 //! share it. Readers ignore unknown types and fields ([`Event::Unknown`]).
+//!
+//! # Where things are
+//!
+//! - an event with who did it and when, as it is written to a line: `envelope.rs`
+//! - what an event does not say by itself: `facts.rs`
+//! - what a hook did: `hook.rs`
+//! - commands that go on in the background: how one began, and how it ended: `jobs.rs`
+//! - the lines in which an event is told where nothing of its own is shown for it: `notes.rs`
+//! - how a turn or an agent ended, and how a paused agent continued: `outcome.rs`
+//! - a text of the user between the moment in which a queue accepts it and the one in which its agent takes it: `pending.rs`
+//! - the names of the types of events, as the wire form has them: `type_name.rs`
+//! - the tokens and the cost of a round, as the server reported them: `usage.rs`
+//! - what a user sends to an agent: the fields of the text, declared once: `user_text.rs`
 
 mod envelope;
 mod facts;

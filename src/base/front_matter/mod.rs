@@ -4,6 +4,11 @@
 //! comments. A YAML reader would refuse many files that people have, since a description often holds a colon; here
 //! every head is read, unknown members stay unused, and what is nested counts as present only. Always holds: reading takes
 //! time in proportion to the text.
+//!
+//! # Where things are
+//!
+//! - the scalars and short lists of a head: quotes, block texts, comments, parts between separators: `scalar.rs`
+//! - the members of heads that count for nothing here: `unused.rs`
 
 mod files;
 mod scalar;

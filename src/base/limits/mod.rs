@@ -1,4 +1,18 @@
 //! All limits of the program, in one table.
+//!
+//! # Where things are
+//!
+//! - limits of `bash` commands: `commands.rs`
+//! - the limits of hooks: `hooks.rs`
+//! - limits of images: `images.rs`
+//! - the limits of jobs and their guards: `jobs.rs`
+//! - limits of the journals of sessions: `journal.rs`
+//! - limits of what is read and written as lines: `exec`, plain output and the line output: `lines.rs`
+//! - limits of MCP servers: `mcp.rs`
+//! - limits of clients that are connected to a session from outside: `outside.rs`
+//! - limits of skills, custom commands, agent files and context files: `skills.rs`
+//! - limits of what is known of the user's texts and of agents that are continued: `steering.rs`
+//! - limits of what a terminal sends: keys that come apart, answers, pastes: `terminal.rs`
 
 mod commands;
 mod hooks;

@@ -1,6 +1,10 @@
 //! The messages of a conversation, as the history keeps them and a provider translates them.
 //!
 //! Plain values: no dialect of any server is known here. The order rules live in `agent::history`.
+//!
+//! # Where things are
+//!
+//! - what the program knows of a message of the user beyond the text that is sent: `about.rs`
 
 mod about;
 

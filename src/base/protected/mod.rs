@@ -14,6 +14,8 @@
 //!
 //! - places that a change always asks about, and that no command in a sandbox changes: `mod.rs`, `names.rs`,
 //!   `repository.rs`, `version_control.rs`; tests: `tests/core/protected/mod.rs`, `tests/core/protected/commands.rs`
+//! - the index of git: which files it writes where somebody restores them: `index.rs`
+//! - what lies in a working tree and is obeyed from outside of it, such as hooks and included files: `settings.rs`
 
 mod index;
 mod names;

@@ -2,6 +2,10 @@
 //! withdrawn.
 //!
 //! Plain values, the same in the queue, on the wire and on the screen. How a model is told of them: `agent::frame`.
+//!
+//! # Where things are
+//!
+//! - what a model says in its own words about a text of the user: `answer.rs`
 
 mod answer;
 mod condition;

@@ -3,6 +3,12 @@
 //! Escape, control, bidi and invisible characters are shown, not obeyed. Also the rule for blank texts (D16). It
 //! never drops a character, leaves plain text unchanged, and applied twice does no more than applied once. Give it
 //! whole texts: a line ending, an emoji or a letter with its marks must not be split between two calls.
+//!
+//! # Where things are
+//!
+//! - output of a command as a terminal would show it: `command_output.rs`
+//! - halves of characters in JSON: `\ud83d` without the `\ude00` that belongs to it: `halves.rs`
+//! - the text of a question that the program itself asks: `question_text.rs`
 
 mod command_output;
 pub mod halves;

@@ -12,6 +12,8 @@
 //! - private data and strangers' text in one agent: `policy.rs`, `src/agent/batch.rs`; tests: `tests/agent/taint.rs`
 //! - what runs unasked: modes, rules, grants, in which order: `policy.rs`, `rules.rs`, `grant.rs`, `address.rs`; tests:
 //!   `rules/mod.rs`, `rules/patterns.rs`, `rules/addresses.rs`
+//! - the patterns of rules: `pattern.rs`
+//! - what a question to the user is, what can be answered, and what became of it: `request.rs`
 
 mod address;
 mod approvals;

@@ -14,6 +14,7 @@
 //!   `tests/pty/stopping.rs`
 //! - what fills the context windows, and requests about single results: `context.rs`; tests: `tests/tui/context_pane.rs`
 //! - the budget of a session, children included: `budget.rs`, `src/agent/spending.rs`; tests: `tests/agent/budget.rs`
+//! - the newest images of the conversations of a tree: `gallery.rs`
 
 mod agent_controls;
 mod agent_notes;

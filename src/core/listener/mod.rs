@@ -7,6 +7,11 @@
 //!
 //! - plain output, `--json`, token lines, slow sinks: `terminal.rs`, `jsonl.rs`, `token_log.rs`,
 //!   `rate_limited.rs`; tests: `plain_output.rs`, `listeners.rs`
+//! - the list of listeners of one agent; stamps each event with its agent, its time and its number: `list.rs`
+//! - a text that is printed while it still grows, sanitised as if it had been whole: `live.rs`
+//! - the writers of plain output: the answer and the notes on one writer, or each on its own: `plain_out.rs`
+//! - the recorder: keeps every event of a tree in memory: `recorder.rs`
+//! - one-line forms of events, for listeners that write lines of text: `summary.rs`
 
 mod jsonl;
 mod list;

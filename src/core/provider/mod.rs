@@ -9,6 +9,7 @@
 //!   `tests/provider/answer_format.rs`
 //! - the registry of models: `assets/models.toml`, `registry.rs`; tests: `tests/program/registry.rs`
 //! - a prepared conversation: `scripted.rs`; tests: `scripted_provider.rs`
+//! - a provider made of a closure, as `FnTool` is a tool: `fn_provider.rs`
 
 mod fn_provider;
 pub mod format;

@@ -12,6 +12,11 @@
 //! - calls that are asked about first, around any tool: `with_approval.rs`; tests: `tests/session/library/parts.rs`
 //! - what a command printed, for a model and on disk: `capture.rs`, `terminal_text.rs`, `outputs.rs`; tests: `tests/tools/output_bombs.rs`
 //! - commands in the background, as the loop sees them: `jobs.rs`; the directory of a sub-agent: `directory.rs`
+//! - arguments that passed the check: what a tool's `execute` reads: `args.rs`
+//! - the error of a tool: what a call has in place of a result: `error.rs`
+//! - a tool made of a closure: `fn_tool.rs`
+//! - images that calls return beside their text: `images.rs`
+//! - arguments as strict modes of servers and tags of models write them: `lenient.rs`
 
 mod args;
 pub mod capture;

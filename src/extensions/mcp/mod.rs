@@ -17,6 +17,12 @@
 //! - how a server says that its tools are to be used: `server.rs`, `tool.rs`; tests: `mcp/instructions.rs`
 //! - resources and questions: `resource.rs`, `elicitation.rs`, `prompt.rs`; tests: `mcp/tools.rs`, `tests/tui/mcp_servers.rs`
 //! - public servers, tests: `mcp/real.rs`
+//! - the check of a call's arguments against the schema of its tool, as far as it spares a call that the server would
+//!   refuse: `arguments.rs`
+//! - a server as it is configured: `definition.rs`
+//! - the extension that gives the main agent the tools of the session's servers: `extension.rs`
+//! - what a server tells of a call that runs: `progress.rs`
+//! - the result of a call as the model gets it: `results.rs`
 
 mod arguments;
 pub mod catalog;

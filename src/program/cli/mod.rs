@@ -25,6 +25,13 @@
 //! - what a crash leaves: `crash.rs`; tests: `tests/pty/sessions.rs`
 //! - `skills`: `skills.rs`; tests: `set_ups.rs`
 //! - the log file: `logging.rs`; tests: `secrets.rs`
+//! - values of flags that are types of the library: `choices.rs`
+//! - `steersman help`: the pages of the manual, a search in them, and the page for `man`: `help.rs`
+//! - what earlier versions left in the state directory and none reads any more: `left_files.rs`
+//! - reads environment, configuration, system prompt and directory at a start: `load.rs`
+//! - standard output and standard error of `exec`: `output.rs`
+//! - what the command line sets for one run: `run_settings.rs`
+//! - the start of the full screen: `screen.rs`
 
 pub mod archive;
 pub mod args;

@@ -12,6 +12,7 @@
 //! - MCP servers: `mcp/mod.rs`; tests: `mcp/configuration.rs`
 //! - which setting wins, the configuration file: `resolve.rs`, `file.rs`, `allowed.rs`, `assets/config.example.toml`; tests:
 //!   `config.rs`, `precedence.rs`
+//! - one place per key of the configuration file: `settings.rs`
 
 mod allowed;
 mod file;

@@ -6,6 +6,8 @@
 //! # Where things are
 //!
 //! - the embedded model's server and its pace: `server.rs`, `stream.rs`, `pace.rs`; tests: `demo/wire.rs`
+//! - small pieces of Markdown around text that is not ours: quotes, code spans, fences, tables: `markdown.rs`
+//! - the wire of chat completions, as the embedded model reads and writes it: `wire.rs`
 
 mod markdown;
 mod pace;

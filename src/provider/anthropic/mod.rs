@@ -7,6 +7,9 @@
 //!
 //! - Anthropic's Messages: turns and cache marks, replies, signed thinking: `turns.rs`, `blocks.rs`,
 //!   `thinking.rs`; tests: `anthropic/mod.rs`
+//! - events of a message stream become pieces for the screen and one reply: `assemble.rs`
+//! - the body of a Messages request: `body.rs`
+//! - the wire form of Messages: the events of a stream, and a whole message: `chunk.rs`
 
 mod assemble;
 mod blocks;

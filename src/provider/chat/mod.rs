@@ -6,6 +6,11 @@
 //! # Where things are
 //!
 //! - chat completions: `mod.rs`, `body.rs`; tests: `wire.rs`
+//! - fragments of tool calls become calls, however a server fills index, id and name: `calls.rs`
+//! - the wire form of chat completions, read as leniently as real servers need: `chunk.rs`
+//! - `reasoning_details`: `details.rs`
+//! - the thinking effort, in the members that each kind of server reads: `effort.rs`
+//! - ids of calls for servers that accept nine letters and digits only: `ids.rs`
 
 mod assemble;
 mod body;

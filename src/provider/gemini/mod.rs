@@ -7,6 +7,8 @@
 //!
 //! - Gemini: turns, signatures, schemas, thinking: `body.rs`, `schema.rs`, `thinking.rs`, `assemble.rs`; tests:
 //!   `gemini/requests.rs`, `gemini/schemas.rs`, `gemini/replies.rs`, `gemini/wire.rs`
+//! - the wire form of Gemini, read as leniently as real servers need: `chunk.rs`
+//! - arguments that come in pieces, each with the path of its value (Vertex): `partial.rs`
 
 mod assemble;
 mod body;

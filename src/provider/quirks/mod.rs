@@ -2,6 +2,10 @@
 //!
 //! Quirks change the request, never the history. A learned quirk holds for that model of that server from then on. The
 //! tables are in `known` and `refusals`; each quirk is applied at one place of a dialect's body.
+//!
+//! # Where things are
+//!
+//! - the words for efforts that a model knows, and the nearest of them to an effort: `efforts.rs`
 
 mod efforts;
 mod known;

@@ -9,6 +9,7 @@
 //! - Responses: items, encrypted thinking that is sent back: `body.rs`, `assemble.rs`, `items.rs`; tests:
 //!   `responses/requests.rs`, `responses/replies.rs`, `responses/endings.rs`, `responses/random_streams.rs`,
 //!   `responses/wire.rs`
+//! - the wire form of Responses, read as leniently as real servers need: `event.rs`
 
 mod assemble;
 mod body;

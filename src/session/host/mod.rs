@@ -17,6 +17,7 @@
 //! - a line that the user adds to `AGENTS.md`: `instructions.rs`; tests: `tests/tui/rule_or_line.rs`
 //! - MCP servers of a session: `setup.rs`, `src/extensions/mcp/mod.rs`; tests: `tests/extensions/mcp/mod.rs`
 //! - `AGENTS.md`, `CLAUDE.md`: `context_files/mod.rs`; tests: `tests/program/context_files.rs`
+//! - the turns that the user gave finished sub-agents: `continued.rs`
 
 mod background;
 mod command;

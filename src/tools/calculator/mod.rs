@@ -1,6 +1,11 @@
 //! The tool `calculator`: one arithmetic expression, one number (spec 2.14).
 //!
 //! It needs no workspace and takes no time: the length of an expression and the depth of its nesting are limited.
+//!
+//! # Where things are
+//!
+//! - the calculator's expressions: read and evaluated in one pass, by binding powers (Pratt): `expression.rs`
+//! - the numbers of the calculator: `number.rs`
 
 mod expression;
 mod number;

@@ -2,6 +2,11 @@
 //!
 //! Only a file that the model has seen as it stands is changed. Everything outside the replaced places stays byte for
 //! byte; the line ends of the file are kept.
+//!
+//! # Where things are
+//!
+//! - what to tell a model whose text is not in the file: where it is nearly, and what differs: `hints.rs`
+//! - finds a text in a file and replaces it, whatever the line ends: `matching.rs`
 
 mod hints;
 mod matching;

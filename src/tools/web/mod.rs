@@ -8,6 +8,7 @@
 //!
 //! - the allowed addresses: public ones, checked and pinned on every hop: `address.rs`, `target.rs`,
 //!   `resolve.rs`, `client.rs`; tests: `addresses/mod.rs`, `addresses/resolution.rs`, `addresses/validation.rs`
+//! - decodes bytes to text: `charset.rs`
 
 mod address;
 mod body;

@@ -25,6 +25,12 @@
 //! - the files that changed while a command ran: `touched.rs`; tests: `touched.rs`, `tests/program/headless/files.rs`
 //! - what git runs of a working tree: a stopped operation: `git_operations.rs`; tests: `sandbox/protected.rs`
 //! - a diff as git writes it: `diff.rs`; tests: `diff.rs`
+//! - the files that a rule keeps from being read, so that a sandbox can keep commands from them too: `denied_files.rs`
+//! - the files of programs that a rule denies: `denied_programs.rs`
+//! - programs of the user, started by a key: an editor on the terminal, a program for the clipboard: `foreground.rs`
+//! - the rules of `.ignore` and `.gitignore`: `ignore_rules.rs`
+//! - jobs and how they ended: `job.rs`
+//! - the walk over a tree of files that the searching tools and the list behind `@` share: `walk.rs`
 
 mod atomic;
 mod beneath;

@@ -7,6 +7,7 @@
 //!
 //! - exports: CSV, Markdown, files that are never written over: `mod.rs`, `markdown.rs`, `file.rs`,
 //!   `src/tui/update/export.rs`; tests: `export.rs`
+//! - the ledger as a document: `ledger.rs`
 
 mod file;
 mod ledger;

@@ -3,6 +3,10 @@
 //! What came in together is handed on together, so that many characters at once, as a terminal without bracketed paste
 //! sends them, are told apart from keys; what is held back for a moment, and why, is in `incoming/mod.rs`. While somebody else has
 //! the terminal (an editor, a shell) the reader takes nothing. With nothing to read it does not wake up at all.
+//!
+//! # Where things are
+//!
+//! - the mouse reports of terminals: `mouse.rs`
 
 mod decode;
 mod incoming;

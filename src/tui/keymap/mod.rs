@@ -8,6 +8,12 @@
 //!
 //! - the file of keys: every action, conflicts, what help and hints then say: `file.rs`, `map.rs`, `chord.rs`,
 //!   `src/program/cli/keymap.rs`; tests: `tests/program/keymap_file.rs`, `tests/pty/terminal.rs`
+//! - what keys mean, and the name that each meaning has in a file of keys: `action.rs`
+//! - where a key has its meaning: one context for each pane and overlay, and one for everywhere: `context.rs`
+//! - enums of what keys do, each made from one table: `named.rs`
+//! - what the Option key of a Mac types where the terminal does not take it for Alt: `option.rs`
+//! - what keys do within one pane or in several alike: `pane_keys.rs`
+//! - what keys do for somebody who reads a transcript: `read.rs`
 
 #[macro_use]
 mod named;

@@ -8,6 +8,11 @@
 //!
 //! - line output for screen readers: what is written, and when: `mod.rs`, `transcript.rs`; tests: `lines.rs`
 //! - line output: Markdown read aloud: `speech.rs`, `inline.rs`; tests: `lines_speech.rs`
+//! - one entry of a transcript as lines: short when it is first written, whole when it is asked for: `entry.rs`
+//! - names of commands in the sentences that name keys: `names.rs`
+//! - the lines that are to be written: `page.rs`
+//! - the pending texts as lines: `pending.rs`
+//! - what is written on demand: `report.rs`
 
 mod asks;
 mod echo;

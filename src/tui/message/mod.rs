@@ -25,6 +25,8 @@
 //! - the external editor: `give_back.rs`; tests: `composer.rs`,
 //!   `tests/pty/composer.rs`
 //! - lines of a pipe, texts of several lines: `line.rs`, `src/tui/update/line.rs`; tests: `lines.rs`, `lines_lives.rs`
+//! - what other panes ask of the message, as deferred calls on the root: `calls.rs`
+//! - drafts that were sent and that no queue has answered yet: `on_its_way.rs`
 
 mod address;
 mod attach;

@@ -24,7 +24,7 @@ pub struct PaneEntry {
     pub id: &'static str,
     /// The heading of its keys in help.
     pub title: &'static str,
-    /// The keys that move through its rows or texts: [`list_keys`], [`page_keys`].
+    /// The keys that move through its rows or texts: `list_keys`, `page_keys`.
     pub travel: &'static [&'static [TableRow]],
     /// Its other keys while it is open.
     pub keys: &'static [TableRow],

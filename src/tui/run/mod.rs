@@ -15,6 +15,11 @@
 //!   `tests/pty/looks.rs`
 //! - line output, the line being typed: `lines/mod.rs`, `src/tui/lines/echo.rs`; tests:
 //!   `tests/pty/lines.rs`
+//! - what wakes the loop besides input and signals: the bell that other threads ring: `bell.rs`
+//! - the branch of the repository that is worked in, for the status line: `branch.rs`
+//! - work that must not hold the screen up: `memory.rs`
+//! - what the screen is started with, and how it ended: `options.rs`
+//! - what the loop shows the run on: a screen, or lines: `surface.rs`
 
 mod bell;
 pub mod branch;

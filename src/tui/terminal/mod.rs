@@ -7,6 +7,7 @@
 //!
 //! - what a terminal gets at the start and at the end: `modes.rs`; tests: `tests/pty/terminal.rs`, `tests/pty/multiplexers.rs`
 //! - few bytes to the terminal: `paint.rs`, `writer.rs`; tests: `paint.rs`, `tests/bench/screen.rs`
+//! - the sequences by which a terminal tells its user something, and its title: `alert.rs`; tests: `alerts.rs`
 //! - pictures, and when they are sent: `pictures.rs`; tests: `picture_cells.rs`, `picture_lives.rs`, `tests/pty/pictures.rs`
 //! - leaving, restoring the terminal, signals, what ends a program that does not answer: `mod.rs`, `signals.rs`,
 //!   `watchdog.rs`; tests: `tests/pty/leaving.rs`

@@ -14,6 +14,7 @@
 //! - search: what is typed, what is found, piece by piece: `search.rs`, `search_keys.rs`, `view/matches.rs`,
 //!   `view/query.rs`; tests: `reading.rs`, `tests/pty/reading.rs`
 //! - the transcript on the screen: `view/mod.rs`; tests: `transcript/mod.rs`
+//! - the texts behind a block of a transcript: what a copy takes of it, and all of it for an editor: `source.rs`
 
 pub mod cell;
 pub mod cells;

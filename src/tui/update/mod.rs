@@ -12,6 +12,7 @@
 //! - a replay: `replay.rs`, `src/tui/timeline`; tests: `session_timeline.rs`
 //! - zoom, lines between panes, tabs: `src/tui/agents/look.rs`, `src/tui/view/tabs.rs`; tests: `looks.rs`,
 //!   `tests/pty/looks.rs`
+//! - what the root does for the transcripts: `transcript.rs`
 
 mod apply_update;
 mod command;

@@ -8,6 +8,10 @@
 //!   `src/provider/sse.rs`; tests:
 //!   `tests/bench/screen.rs`, `tests/bench/agents.rs`, `tests/bench/sse.rs`, `tests/bench/session.rs`,
 //!   `tests/bench/transcript.rs`
+//! - the arguments of a call as rows, in a transcript's open call and in the panel of a held agent: `arguments.rs`
+//! - what stands in the terminal after the screen is gone: `farewell.rs`
+//! - draws the row with the user's rules that hold, and above it why the session cannot be saved: `rules.rs`
+//! - draws the step of the tour above what waits and the message: `tour.rs`
 
 pub(crate) mod arguments;
 pub mod composer;

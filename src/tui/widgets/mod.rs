@@ -9,6 +9,7 @@
 //! - colours on a line of code: `code.rs`; tests: `highlight.rs`
 //! - texts in which every character counts: `exact.rs`; tests: `approval_popups/display.rs`
 //! - changes, and which words of a line differ: `diff.rs`; tests: `diffs.rs`
+//! - the steps of a plan as lines, for its pane and for the details of an agent: `steps.rs`
 
 mod blocks;
 pub mod code;

@@ -2,6 +2,10 @@
 //!
 //! Pure. A condition is written as its words everywhere, on the wire too, and reading them back gives the same one. What
 //! happens in a run is told as [`Happening`]s; whoever keeps the text decides by [`Condition::is_met_by`].
+//!
+//! # Where things are
+//!
+//! - the words of a condition: how they are read, and how they are written: `parse.rs`
 
 mod parse;
 

@@ -3,6 +3,12 @@
 //! A short mutex, never held across an await; what is found out about an operation is found out before, once. A question goes
 //! away when its call does; an answer to a question that is gone does nothing and says so. Only the user answers: a
 //! change of the mode or of the rules never does, but a yes that they forbid by then is not taken.
+//!
+//! # Where things are
+//!
+//! - what a hook, an answer before, or the custom command that it belongs to says of the permission of one call:
+//!   `call_permission.rs`
+//! - questions that belong to no operation: of the program itself, plans, and forms of servers: `questions.rs`
 
 mod call_permission;
 mod questions;

@@ -9,6 +9,7 @@
 //! - shell commands as rules see them: `mod.rs`, `lexer/mod.rs`, `commands.rs`, `indirect.rs`, `builtins.rs`,
 //!   `runners.rs`; tests:
 //!   `shell_policy/mod.rs`, `shell_policy/parsing.rs`, `shell_policy/deny_rules.rs`, `shell_policy/complexity.rs`
+//! - which uses of git only look: `git.rs`
 
 mod builtins;
 mod commands;

@@ -5,6 +5,10 @@
 //! user moved one; a drain passes over held entries and those that wait for a condition, and leaves them in place; what
 //! asks for no work (a note, a rule) starts no turn, goes with the text that does, and stays where a stop takes the rest;
 //! a closed list is empty.
+//!
+//! # Where things are
+//!
+//! - the entries that wait for a condition: when it is met they are texts like any other: `waiting.rs`
 
 mod waiting;
 

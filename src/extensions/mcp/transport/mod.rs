@@ -2,6 +2,10 @@
 //!
 //! A transport takes messages without waiting, and puts whatever comes of them into the inbox that it was made with.
 //! It ends when it is closed or dropped, with everything that belongs to it.
+//!
+//! # Where things are
+//!
+//! - lines of a stream of bytes, each within a cap: `lines.rs`
 
 pub(super) mod http;
 mod lines;

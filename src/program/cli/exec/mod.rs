@@ -4,6 +4,14 @@
 //! ended and every message that was read has entered the conversation. After a stop or a failure nothing more is
 //! sent; unsent messages are returned and listed on standard error. Nothing here blocks: a signal works whatever
 //! input, output and agent do.
+//!
+//! # Where things are
+//!
+//! - how a run without a screen ends: what stops it, the exit code, and the texts that were not sent: `ending.rs`
+//! - texts that call a custom command or a skill, in the prompt, in lines and in requests: `fills.rs`
+//! - `--permission-command`: a program of the user that decides about what would be asked: `permission.rs`
+//! - the progress of a run without a screen: `progress.rs`
+//! - lines, signals and updates of a run without a screen: `steering.rs`; tests: `exec_streams.rs`
 
 pub mod args;
 mod ending;

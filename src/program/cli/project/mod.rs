@@ -12,6 +12,7 @@
 //! - permissions of Claude Code's settings: `permissions.rs`, `src/program/config/permissions.rs`; tests: `permissions.rs`
 //! - plugins of Claude Code, as offers like those of projects: `plugin.rs`; tests: `plugins.rs`
 //! - skills, custom commands and agent files, the user's and a project's: `texts.rs`; tests: `trust/mod.rs`, `set_ups.rs`
+//! - a file with decisions of the user, in the state directory, 0600: `state_file.rs`
 
 mod detail;
 mod hooks;

@@ -2,6 +2,10 @@
 //!
 //! Every text passes the sanitiser and is escaped, so that hostile text stands there to be read. The page's own policy
 //! allows its one style sheet by its hash and nothing more, should a text find a way out all the same.
+//!
+//! # Where things are
+//!
+//! - colours of code and of diffs, as classes of the page's style sheet: `code.rs`
 
 mod code;
 mod markdown;

@@ -5,6 +5,12 @@
 //! `CLAUDE.md`, `.claude/CLAUDE.md`, `.claude/rules` and `CLAUDE.local.md` (<https://code.claude.com/docs/en/memory>). Their text
 //! enters the main agent's system prompt, each between marks that name its path. Only regular files are read, of a project
 //! none that a link or an import leads out of it; what is too long is cut, and the cut is said.
+//!
+//! # Where things are
+//!
+//! - `@path` in a context file: the imports of Claude Code: `imports.rs`
+//! - instructions of directories below: `nested.rs`
+//! - reads context files with their imports, within what all of them may take: `reading.rs`
 
 mod imports;
 mod nested;

@@ -2,6 +2,14 @@
 //!
 //! A failing service gives its reason in one sentence. Requests to one service keep a minimum interval, and a
 //! service that reports too many requests is not asked for a while. Results are cached on disk for some hours.
+//!
+//! # Where things are
+//!
+//! - Brave's search API, with a key of the user: `brave.rs`
+//! - `DuckDuckGo`, through the pages that it serves to browsers without scripts: `duckduckgo.rs`
+//! - Exa's search API, with a key of the user: `exa.rs`
+//! - the interval between requests to one service, and the pause after it reported too many: `pace.rs`
+//! - `SearXNG`: a server that the user set: `searxng.rs`
 
 mod brave;
 mod cache;

@@ -23,6 +23,10 @@
 //!   `sandbox/mod.rs`, `tests/fixtures/sandbox_probes.py`
 //! - the supervisor of a job, which writes names in its place: `supervisor/`, `seccomp_notify/`; tests: `sandbox/names.rs`,
 //!   `tests/fixtures/protected_names.py`
+//! - the note on a command that the sandbox refused something: `explain.rs`
+//! - the first process in the namespaces of a job: `init.rs`
+//! - the hidden sub-command: this program gives its rights away for ever and becomes the job: `inner.rs`
+//! - the probe: whether a sandbox really works, which no version and no file can tell: `probe.rs`
 
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is none elsewhere"))]
 

@@ -1,6 +1,10 @@
 //! Draws the list of agents: as a column, as rows, or as one line, whatever the screen has room for.
 //!
 //! Costs what it shows: only the visible rows are looked at, however many agents there are.
+//!
+//! # Where things are
+//!
+//! - the words and marks for what an agent does: `text.rs`
 
 mod cells;
 pub mod details;

@@ -2,6 +2,11 @@
 //!
 //! What a read cut in two is put together again. Nothing that a terminal sends makes it panic, stand still or grow:
 //! what means nothing here is passed over, a sequence has a longest length, and so has a paste.
+//!
+//! # Where things are
+//!
+//! - the text of a bracketed paste: `pasted.rs`
+//! - what each terminal sends for the keys that the program has: `terminals.rs`
 
 mod pasted;
 

@@ -1,4 +1,12 @@
 //! The tables, each context in the order in which help shows its rows.
+//!
+//! # Where things are
+//!
+//! - the keys of the agents: their list with its filter, the details, the panel of a paused one: `agent.rs`
+//! - the keys that hold in every pane, unless the pane has its own: `everywhere.rs`
+//! - the keys of the lists over the screen, and of the pending texts: `lists.rs`
+//! - the keys of the message being written: `message.rs`
+//! - the keys of what is read: the transcript, its search, a replay, the history: `reading.rs`
 
 pub(super) mod agent;
 pub(super) mod everywhere;

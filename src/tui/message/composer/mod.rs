@@ -3,6 +3,13 @@
 //! `update` edits it, `view` draws it. Always holds: no control character but line breaks and tabs is in the text, the
 //! cursor never stands inside a grapheme or a chip, and what is laid out stays small whatever is pasted. The text leaves
 //! only when the queue has taken it.
+//!
+//! # Where things are
+//!
+//! - what of a text from outside gets into the message: `clean.rs`
+//! - where the terminal's cursor stands within a row, counted as terminals count: by graphemes: `cursor.rs`
+//! - edits that undo and redo take together, known by the texts between them: `groups.rs`
+//! - what is one step in the message: a grapheme, a word, a chip: `steps.rs`
 
 mod chips;
 mod clean;

@@ -5,6 +5,11 @@
 //! 4,095 bytes after which the line editing of a terminal drops what is typed. While the line is not empty, what comes is
 //! held back; a bell says so when it is a question. On a terminal that edits lines by itself (`TERM=dumb`, Emacs) and on a
 //! pipe whole lines are read, and nothing is held back: nobody can know there whether something is being typed.
+//!
+//! # Where things are
+//!
+//! - what the line output reads: keys of a terminal, or whole lines: `input.rs`
+//! - what the line output writes on: a terminal or a pipe, by a thread of its own, forward only: `output.rs`
 
 mod input;
 mod output;

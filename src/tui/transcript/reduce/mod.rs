@@ -3,6 +3,11 @@
 //! It takes each envelope of the agent once, in order; a live run, a resumed session and a replay alike.
 //! Deltas are previews that the authoritative event replaces. Whatever ends a turn closes every open cell, so nothing
 //! stays live for ever. Cells are only appended: a cell's id is its position.
+//!
+//! # Where things are
+//!
+//! - commands in the background in a transcript: `jobs.rs`
+//! - the sanitising of a text that arrives in pieces: `pieces.rs`
 
 mod calls;
 mod jobs;

@@ -2,6 +2,15 @@
 //!
 //! Resolves what [`Scroll`] was asked against the heights in the cache. Nothing is animated and an unchanged cell is
 //! drawn as before, so that a growing tail costs few bytes. Any area will do, an empty one too.
+//!
+//! # Where things are
+//!
+//! - a call as rows: its head, what the user was asked, then what came of it: `call.rs`
+//! - the rows of a laid-out cell as lines of text: `lines.rs`
+//! - answers what is asked about the layout before a frame: `look.rs`
+//! - a binary indexed tree: `prefix_sums.rs`
+//! - one cell as rows: its mark, a head, a text that may grow, a tail: `rows.rs`
+//! - draws the line in which a search is typed, over the rule above the composer: `search_line.rs`
 
 pub mod annotations;
 pub mod cache;

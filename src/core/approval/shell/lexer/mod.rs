@@ -3,6 +3,10 @@
 //! Every command is found, in chains, pipes, compounds and substitutions alike, with its words as far as they are known
 //! before it runs. What this reader does not understand for certain it says to be so ([`Reading::unsure`]); it never fails.
 //! Of what bash evaluates once more it knows the harmless forms only (`expansions`).
+//!
+//! # Where things are
+//!
+//! - quotes and expansions: `expansions.rs`
 
 mod expansions;
 

@@ -11,6 +11,17 @@
 //! An index of git comes by a move only, as a copy whose names were looked at; a file with other names is parted from them
 //! when it is written ([`copies`]). Not asked about are owners and times of files: neither changes what a file says or
 //! whether it runs.
+//!
+//! # Where things are
+//!
+//! - naming a socket, in the place of the job: one with a path is a name in a directory: `bind.rs`
+//! - the operations on names, each carried out in the place of the job once the policy allows it: `calls.rs`
+//! - files that are put in the place of others while nobody of the job has them open: `copies.rs`
+//! - which system calls the kernel asks about: `filter.rs`
+//! - opening what has a name, in the place of the job: `open.rs`
+//! - the way from a path to a name in a directory, as the kernel would go it for the thread that calls, step by step and
+//!   with everything on it held open: `resolve.rs`
+//! - the thread whose call waits: `target.rs`
 
 mod bind;
 mod calls;
