@@ -1,4 +1,4 @@
-//! The tool `bash`: a command in the workspace (spec 2.14, faults R1, R2, R5).
+//! The tool `bash`: a command in the workspace.
 //!
 //! It asks first, runs exactly what was approved through the spawner, and ends within two seconds of a time-out or a
 //! cancel with everything dead that the command started. However much is printed, what it holds is bounded. A command

@@ -1,4 +1,4 @@
-//! The tool `fetch`: the text of an address, word for word (spec 2.14).
+//! The tool `fetch`: the text of an address, word for word.
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;

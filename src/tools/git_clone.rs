@@ -1,4 +1,4 @@
-//! The tool `git_clone`: a copy of a repository from the web, into the workspace (spec 2.14).
+//! The tool `git_clone`: a copy of a repository from the web, into the workspace.
 //!
 //! Only the newest state of one branch, over http(s), from the address that was checked and no other: git is told to ask
 //! it there, to follow nowhere, to run nothing and to read no configuration. It runs in the sandbox, where only the

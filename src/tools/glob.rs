@@ -1,4 +1,4 @@
-//! The tool `glob`: paths of the workspace that match a pattern (spec 2.14, fault F6).
+//! The tool `glob`: paths of the workspace that match a pattern.
 //!
 //! Files only, unless the pattern ends with `/`: then directories only, each shown with a `/`. So `*` lists the files
 //! of a directory and `*/` its directories.

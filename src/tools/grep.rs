@@ -1,4 +1,4 @@
-//! The tool `grep`: lines of the workspace's files that match a regular expression (spec 2.14, fault F6).
+//! The tool `grep`: lines of the workspace's files that match a regular expression.
 //!
 //! It runs in time linear to what it reads, whatever the expression. Binary files are passed over, not searched.
 

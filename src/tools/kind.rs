@@ -1,4 +1,4 @@
-//! What a file is when it is not text, by its first bytes (fault F4). Called by `read`, which then says so.
+//! What a file is when it is not text, by its first bytes. Called by `read`, which then says so.
 
 use std::path::Path;
 

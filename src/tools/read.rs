@@ -1,4 +1,4 @@
-//! The tool `read`: lines of a text file, numbered (spec 2.14, fault F4).
+//! The tool `read`: lines of a text file, numbered.
 //!
 //! It opens nothing but regular files, so it cannot hang. A file that can be edited is read whole, so that what was seen is
 //! known; of a larger one no more than is shown and skipped.

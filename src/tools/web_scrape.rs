@@ -1,4 +1,4 @@
-//! The tool `web_scrape`: the readable part of a page as Markdown, or the text of a PDF document (spec 2.14).
+//! The tool `web_scrape`: the readable part of a page as Markdown, or the text of a PDF document.
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;

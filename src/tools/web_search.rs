@@ -1,4 +1,4 @@
-//! The tool `web_search`: a list of pages from the first search service that answers (spec 2.14).
+//! The tool `web_search`: a list of pages from the first search service that answers.
 
 use std::fmt::Write as _;
 

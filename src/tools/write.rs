@@ -1,4 +1,4 @@
-//! The tool `write`: a file with its whole content (spec 2.14, faults F1 to F3).
+//! The tool `write`: a file with its whole content.
 //!
 //! What is there already, byte for byte, is said before anybody is asked. What is written is what was approved, in one
 //! step; a file that changed while the question was open is not touched.

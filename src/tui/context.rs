@@ -2,7 +2,7 @@
 //! a row for each part below. And the same in words, for the line output.
 //!
 //! The run is asked when the list opens and after each request. What fills a window: `src/agent/context_report.rs`; the requests:
-//! `src/core/control/context.rs`; stories: `context_pane.rs`.
+//! `src/core/control/context.rs`; tests: `context_pane.rs`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

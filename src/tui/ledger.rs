@@ -2,7 +2,7 @@
 //! selected one in full words below.
 //!
 //! Columns go where there is no room for them, the least telling first; on a narrow screen a second row has what is known.
-//! The rows in words: `src/session/model/ledger.rs`; stories: `ledger.rs`.
+//! The rows in words: `src/session/model/ledger.rs`; tests: `ledger.rs`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -18,7 +18,7 @@ use crate::support::doubles::{
     tool,
 };
 
-// Row 7, Trap 12, Trap 11, D16
+// D16
 #[tokio::test]
 async fn a_blank_message_changes_nothing_at_all() {
     let rig = Rig::new([calls(&[("c1", "look"), ("c2", "look")])]);
@@ -38,7 +38,6 @@ async fn a_blank_message_changes_nothing_at_all() {
     assert_eq!(agent.last_assistant_content(), Some("Synthesized."));
 }
 
-// Row 8
 #[tokio::test]
 async fn a_turn_clears_then_appends_then_says_so_then_dispatches_then_asks() {
     let rig = Rig::new([Played::text("Hello.")]);
@@ -72,7 +71,6 @@ async fn a_turn_clears_then_appends_then_says_so_then_dispatches_then_asks() {
     assert_eq!(agent.step_limit().unwrap().step(), 0);
 }
 
-// Row 9, Trap 19
 #[tokio::test]
 async fn words_of_extensions_follow_the_user_message_as_system_messages_in_order() {
     let rig = Rig::new([Played::text("Hello.")]);
@@ -94,7 +92,6 @@ async fn words_of_extensions_follow_the_user_message_as_system_messages_in_order
     );
 }
 
-// Row 9
 #[tokio::test]
 async fn an_extension_sees_who_asks_and_can_emit_events_of_its_own() {
     let rig = Rig::new([Played::text("Hello.")]);
@@ -149,7 +146,7 @@ async fn a_panicking_extension_fails_the_turn_and_leaves_none_open() {
     run(agent, "good").answered().await;
 }
 
-// Row 10, D13
+// D13
 #[tokio::test]
 async fn a_turn_with_one_tool_tells_its_story_in_order() {
     let rig = Rig::new([
@@ -217,7 +214,6 @@ async fn rounds_surround_each_request_with_its_batch_and_are_counted_per_turn() 
     );
 }
 
-// Row 36
 #[tokio::test]
 async fn think_asks_once_without_tools_prompt_or_listeners() {
     let rig = Rig::new([Played::text("Four."), Played::text("")]);
@@ -255,7 +251,7 @@ impl ChatProvider for Sets {
     }
 }
 
-// Row 36, D9
+// D9
 #[tokio::test(start_paused = true)]
 async fn think_sees_the_cancel_before_while_and_after_it_asks_and_never_resets_it() {
     let pause = Pause::new();
@@ -282,7 +278,6 @@ async fn think_sees_the_cancel_before_while_and_after_it_asks_and_never_resets_i
     assert!(cancelled(think(&connector, &transport, "Hm?", Some(&flag)).await));
 }
 
-// Row 36
 #[tokio::test]
 async fn think_passes_the_providers_error_on() {
     let rig = Rig::new([Played::error(ProviderError::Stalled(3))]);

@@ -14,7 +14,6 @@ use steersman_provider::{Http, HttpConnector};
 use crate::support::doubles::{FnExtension, Log, PROMPT, RawEcho, Rig, acting, calls, echo, run, tool};
 use crate::support::server::{Reply, Server};
 
-// Row 1, Trap 26
 #[tokio::test]
 async fn a_transport_without_a_model_gets_the_default_and_the_callers_value_stays() {
     let rig = Rig::new([calls(&[("c1", "look")]), calls(&[("c2", "look")])]);
@@ -84,7 +83,6 @@ async fn a_blank_system_prompt_is_no_message_also_after_a_reset_and_a_resume() {
     }
 }
 
-// Row 3, Trap 18
 #[tokio::test]
 async fn configure_runs_inside_add_extension() {
     let rig = Rig::new([]);
@@ -105,7 +103,6 @@ async fn configure_runs_inside_add_extension() {
     assert_eq!(log.all(), ["before", "configure", "after"]);
 }
 
-// Row 3
 #[tokio::test]
 async fn configure_sees_the_inputs_and_what_was_added_so_far() {
     let rig = Rig::new([]);
@@ -142,7 +139,6 @@ async fn configure_sees_the_inputs_and_what_was_added_so_far() {
     assert_eq!(agent.tools().iter().map(|tool| tool.name()).collect::<Vec<_>>(), ["a", "echo", "late"]);
 }
 
-// Row 4
 #[tokio::test]
 async fn bind_runs_once_at_the_end_in_order_and_sees_cap_and_tools() {
     let rig = Rig::new([]);
@@ -170,7 +166,6 @@ async fn bind_runs_once_at_the_end_in_order_and_sees_cap_and_tools() {
     assert_eq!(caps, 1);
 }
 
-// Row 5
 #[tokio::test]
 async fn the_system_prompt_is_the_base_and_the_snippets_and_opens_the_request() {
     let rig = Rig::new([Played::text("Hello.")]);
@@ -187,7 +182,6 @@ async fn the_system_prompt_is_the_base_and_the_snippets_and_opens_the_request() 
     assert_eq!(rig.last_request().system_prompt(), agent.system_prompt());
 }
 
-// Row 6
 #[tokio::test]
 async fn tools_for_sub_agents_are_not_on_offer_to_the_parent() {
     let rig = Rig::new([calls(&[("c1", "fetch")]), Played::text("No such tool.")]);
@@ -204,7 +198,6 @@ async fn tools_for_sub_agents_are_not_on_offer_to_the_parent() {
     assert!(rig.story()[4].starts_with("result c1: Error: unknown tool 'fetch'"), "{:?}", rig.story());
 }
 
-// Row 6
 #[tokio::test]
 async fn a_name_is_taken_once_over_both_pools() {
     let rig = Rig::new([]);
@@ -215,7 +208,6 @@ async fn a_name_is_taken_once_over_both_pools() {
     assert!(matches!(twice.await, Err(BuildError::Argument(message)) if message.contains("fetch")));
 }
 
-// Row 37, Trap 20
 #[tokio::test]
 async fn an_internal_tool_is_on_offer_but_not_among_the_tools() {
     let rig = Rig::new([Played::calls(&[("c1", "inner", r#"{"any":[1]}"#)]), Played::text("Done.")]);

@@ -64,7 +64,7 @@ async fn an_extension_that_is_cancelled_cancels_the_turn() {
     the_next_turn_works(&rig, agent).await;
 }
 
-// Row 22, D8
+// D8
 #[tokio::test(start_paused = true)]
 async fn after_a_cancel_mid_stream_no_delta_comes_and_the_partial_answer_is_kept() {
     let reply =
@@ -133,7 +133,7 @@ async fn a_cancel_cuts_a_stalled_stream_at_once() {
     the_next_turn_works(&rig, agent).await;
 }
 
-// Row 23, D6: the gap of the original is closed.
+// D6: the gap of the original is closed.
 #[tokio::test(start_paused = true)]
 async fn a_cancel_cuts_the_wait_for_an_answer_that_does_not_stream() {
     let pause = Pause::new();
@@ -208,7 +208,7 @@ impl ChatProvider for Fragments {
     }
 }
 
-// Trap 10: a long stream of tool arguments has no other cancel point.
+// A long stream of tool arguments has no other cancel point.
 #[tokio::test]
 async fn a_chunk_without_text_is_a_cancel_point_too() {
     let rig = Rig::new([]);
@@ -221,7 +221,7 @@ async fn a_chunk_without_text_is_a_cancel_point_too() {
     assert_eq!(rig.story()[2..], ["cancelled", "ended 1 cancelled"]);
 }
 
-// Row 24, D6, D7, Trap 2
+// D6, D7
 #[tokio::test(start_paused = true)]
 async fn a_cancel_during_one_tool_drops_it_and_closes_the_rest_of_the_batch() {
     let gate = Gate::new();
@@ -261,7 +261,7 @@ async fn a_cancel_during_three_parallel_tools_ends_all_of_them() {
     assert_eq!(lines[6], "tool#c4: Error: cancelled before it ran");
 }
 
-// Trap 4, D10
+// D10
 #[tokio::test(start_paused = true)]
 async fn a_cancel_during_the_rescue_says_so_for_both_and_ends_the_turn() {
     let pause = Pause::new();
@@ -287,7 +287,7 @@ async fn a_cancel_during_the_rescue_says_so_for_both_and_ends_the_turn() {
     the_next_turn_works(&rig, agent).await;
 }
 
-// Row 8, D9
+// D9
 #[tokio::test(start_paused = true)]
 async fn a_cancel_pressed_while_nothing_runs_does_not_poison_the_next_turn() {
     let rig = Rig::new([Played::text("One."), Played::text("Two.")]);
@@ -352,7 +352,7 @@ async fn a_stop_gives_every_pending_text_back_and_delivers_none() {
     assert_eq!(users, ["user: Go.", "user: Else."]);
 }
 
-// Row 24: again and again.
+// Again and again.
 #[tokio::test(start_paused = true)]
 async fn an_agent_survives_a_cancel_at_every_point_in_turn() {
     let (gate, pause) = (Gate::new(), Pause::new());

@@ -22,7 +22,7 @@ fn queue_of(texts: &[&str]) -> (Interloper, Vec<MessageId>) {
     (queue, ids)
 }
 
-// --- the seed's surface (row 26)
+// --- the seed's surface
 
 #[test]
 fn texts_leave_in_the_order_in_which_they_came() {
@@ -441,7 +441,7 @@ fn a_panicking_watcher_loses_no_text_and_bricks_nothing() {
     assert!(queue.inject_user_message("two").is_ok());
 }
 
-// --- threads (row 27)
+// --- threads
 
 #[test]
 fn many_producers_and_drains_deliver_every_text_once_and_in_the_producers_order() {

@@ -32,7 +32,7 @@ fn results_answer_the_calls_in_call_order() {
     );
 }
 
-// D7, Trap 2
+// D7
 #[test]
 fn open_calls_are_closed_with_the_reason() {
     let reasons = [

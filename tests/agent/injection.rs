@@ -24,7 +24,7 @@ fn three_gated(make: fn(&str, &Gate) -> Arc<dyn Tool>) -> ([Gate; 3], Vec<Arc<dy
     (gates, tools)
 }
 
-// Row 28, Row 30, Trap 1, D1
+// D1
 #[tokio::test(start_paused = true)]
 async fn injected_text_follows_all_tool_results() {
     let rig = Rig::new([three(), Played::text("Done.")]);
@@ -67,7 +67,7 @@ async fn injected_text_follows_all_tool_results() {
     assert!(!rig.interloper.pending());
 }
 
-// Row 28, Row 30, D1, D11
+// D1, D11
 #[tokio::test(start_paused = true)]
 async fn texts_injected_among_parallel_calls_follow_the_last_result_once_each_in_order() {
     let rig = Rig::new([three(), Played::text("Done.")]);
@@ -158,7 +158,6 @@ async fn the_rest_of_a_batch_runs_although_a_text_waits() {
     assert_eq!(rig.story().iter().filter(|line| line.ends_with("done")).count(), 3);
 }
 
-// Row 16, Trap 14
 #[tokio::test(start_paused = true)]
 async fn an_injection_refreshes_no_budget_and_clears_no_cancel() {
     let gate = Gate::new();
@@ -180,7 +179,6 @@ async fn an_injection_refreshes_no_budget_and_clears_no_cancel() {
     assert!(rig.cancellable.is_cancelled());
 }
 
-// Row 31
 #[tokio::test(start_paused = true)]
 async fn extensions_see_an_injected_text_and_put_their_words_behind_it() {
     let gate = Gate::new();
@@ -204,7 +202,7 @@ async fn extensions_see_an_injected_text_and_put_their_words_behind_it() {
     assert_eq!(lines[4..], ["tool#c1: wait done", "user: a", "system: about a", "user: b", "system: about b"]);
 }
 
-// D5, Q10
+// D5
 #[tokio::test(start_paused = true)]
 async fn an_extension_that_fails_on_one_text_loses_none_of_the_others() {
     let gate = Gate::new();
@@ -232,7 +230,7 @@ async fn an_extension_that_fails_on_one_text_loses_none_of_the_others() {
     assert_eq!(rig.last_request().lines()[4..], ["user: a", "user: b", "user: c", "user: On."]);
 }
 
-// Trap 29, D17, Q10
+// D17
 #[tokio::test(start_paused = true)]
 async fn a_listener_that_panics_during_a_delivery_loses_no_text_and_bricks_no_queue() {
     let gate = Gate::new();
@@ -305,7 +303,7 @@ async fn a_held_entry_is_passed_over_until_it_is_released() {
     assert_eq!(rig.last_request().lines().last().unwrap(), "user: edited");
 }
 
-// D19, Row 54
+// D19
 #[tokio::test(start_paused = true)]
 async fn one_at_a_time_steers_enter_one_per_boundary() {
     let gate = Gate::new();

@@ -39,7 +39,6 @@ fn arms(log: &Log, names: &'static [&'static str]) -> FnExtension {
     })
 }
 
-// Row 2, Trap 16, Trap 17
 #[tokio::test]
 async fn a_failing_configure_cleans_up_what_was_armed_newest_first_and_returns_its_own_error() {
     let rig = Rig::new([]);
@@ -91,7 +90,6 @@ async fn a_construction_that_is_dropped_while_it_probes_cleans_up_what_was_armed
     assert_eq!(log.all(), ["h2", "h1"]);
 }
 
-// Row 2
 #[tokio::test]
 async fn a_failing_bind_cleans_up_too() {
     let rig = Rig::new([]);
@@ -116,7 +114,6 @@ impl Connector for Unplugged {
     }
 }
 
-// Row 2
 #[tokio::test]
 async fn a_provider_that_cannot_be_set_up_fails_the_construction_and_cleans_up() {
     let log = Log::new();
@@ -132,7 +129,6 @@ async fn a_provider_that_cannot_be_set_up_fails_the_construction_and_cleans_up()
     assert_eq!(log.all(), ["closed"]);
 }
 
-// Row 33
 #[tokio::test]
 async fn close_runs_the_handlers_newest_first_once_and_each_by_itself() {
     let rig = Rig::new([]);
@@ -148,7 +144,6 @@ async fn close_runs_the_handlers_newest_first_once_and_each_by_itself() {
     assert_eq!(log.all(), ["second", "first", "built"]);
 }
 
-// Row 33, Trap 16
 #[tokio::test]
 async fn a_handler_may_close_the_agent_again_or_add_another_handler() {
     let rig = Rig::new([]);
@@ -188,7 +183,6 @@ async fn a_closed_agent_still_reads() {
     assert_eq!(agent.tools().len(), 1);
 }
 
-// Row 34
 #[tokio::test]
 async fn finalizers_run_newest_first_each_by_itself_and_only_once() {
     if !alone("lifecycle::finalizers_run_newest_first_each_by_itself_and_only_once") {
@@ -211,7 +205,6 @@ async fn finalizers_run_newest_first_each_by_itself_and_only_once() {
     assert_eq!(log.all(), ["registers", "nested", "second", "first"]);
 }
 
-// Row 34, Trap 15
 #[tokio::test]
 async fn the_exit_closes_an_agent_that_is_still_open_and_a_closed_one_is_gone() {
     if !alone("lifecycle::the_exit_closes_an_agent_that_is_still_open_and_a_closed_one_is_gone") {
@@ -230,7 +223,7 @@ async fn the_exit_closes_an_agent_that_is_still_open_and_a_closed_one_is_gone() 
     assert_eq!(log.all(), ["closed", "open"], "closing after the exit's clean-up does nothing");
 }
 
-// Row 2, Trap 15: registered before anything can fail, and gone after the failure.
+// Registered before anything can fail, and gone after the failure.
 #[tokio::test]
 async fn an_agent_is_on_the_exit_list_before_its_block_runs() {
     if !alone("lifecycle::an_agent_is_on_the_exit_list_before_its_block_runs") {

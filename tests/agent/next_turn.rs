@@ -6,7 +6,7 @@ use steersman_core::provider::{Played, ProviderError};
 
 use crate::support::doubles::{Gate, Pause, PlayedExt, Rig, calls, gated, run, run_queue, texts_of, tool};
 
-// Row 29, Trap 13, Trap 33, D2
+// D2
 #[tokio::test(start_paused = true)]
 async fn text_typed_into_the_final_answer_stays_pending_when_run_loop_returns() {
     let pause = Pause::new();
@@ -181,7 +181,7 @@ async fn a_failed_turn_keeps_what_waits_until_it_is_resumed() {
     assert_eq!(rig.story().last().unwrap(), "ended 2 completed");
 }
 
-// D19, Row 54
+// D19
 #[tokio::test]
 async fn follow_ups_can_be_set_to_start_one_turn_together() {
     let rig = Rig::new([Played::text("Both.")]);

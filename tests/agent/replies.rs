@@ -6,7 +6,6 @@ use steersman_core::provider::{Finish, Played, ProviderError, Streaming};
 
 use crate::support::doubles::{Log, PROMPT, PlayedExt, Rig, acting, calls, echo, run, tool};
 
-// Row 11, Row 12, Trap 8
 #[tokio::test]
 async fn tokens_come_once_per_round_and_empty_texts_say_nothing() {
     let usage = Usage { input: Some(11), output: Some(3), model: Some("m".to_owned()), ..Usage::default() };
@@ -25,7 +24,7 @@ async fn tokens_come_once_per_round_and_empty_texts_say_nothing() {
     assert!(!events.iter().any(|event| matches!(event, Event::Thinking { .. })));
 }
 
-// Row 11: an answer that is asked for again has cost its tokens, too.
+// An answer that is asked for again has cost its tokens, too.
 #[tokio::test]
 async fn an_empty_answer_is_asked_for_once_more_and_counted() {
     let rig = Rig::new([Played::text("").with_thinking("Hm."), Played::text("Now.")]);
@@ -59,7 +58,7 @@ async fn two_empty_answers_fail_the_turn_and_leave_no_blank_reply() {
     assert_eq!(rig.requests().len(), 2);
 }
 
-// Row 13, D14
+// D14
 #[tokio::test]
 async fn invalid_arguments_are_shown_as_written_and_answered_with_every_problem_and_the_schema() {
     let rig = Rig::new([
@@ -133,7 +132,6 @@ async fn a_cut_stream_runs_nothing_and_keeps_the_text() {
     assert_eq!(rig.last_request().lines()[1..], ["user: Look.", "assistant: I will look (interrupted)", "user: And?"]);
 }
 
-// Trap 34
 #[tokio::test]
 async fn after_a_provider_failure_the_message_is_in_the_history_once() {
     let error = ProviderError::Status { status: 500, message: "busy".to_owned(), retry_after_ms: None };
@@ -146,7 +144,6 @@ async fn after_a_provider_failure_the_message_is_in_the_history_once() {
     assert_eq!(rig.last_request().lines()[1..], ["user: Hi.", "user: Go on."]);
 }
 
-// Row 25, Trap 9, Trap 10
 #[tokio::test]
 async fn a_chunk_says_nothing_or_thinking_or_text_or_thinking_then_text() {
     let reply = Played::default()

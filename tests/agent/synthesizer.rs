@@ -56,7 +56,7 @@ async fn a_listener_that_panics_when_it_is_asked_for_its_child_breaks_no_rescue(
     assert_eq!(rig.story_of("synthesizer").last().unwrap(), "ended 1 completed", "the others hear the rescue");
 }
 
-// Row 17, Row 18, D10
+// D10
 #[tokio::test]
 async fn a_used_up_budget_ends_in_a_notice_and_a_tools_free_answer() {
     let rig = Rig::new([]);
@@ -112,7 +112,6 @@ async fn the_rescue_appears_in_the_tree_with_its_question_and_under_its_spawner(
     );
 }
 
-// Row 18
 #[tokio::test]
 async fn the_rescue_of_an_agent_with_an_id_is_named_after_it() {
     let rig = Rig::new([calls(&[("c1", "look"), ("c2", "look")])]);
@@ -124,7 +123,6 @@ async fn the_rescue_of_an_agent_with_an_id_is_named_after_it() {
     assert_eq!(rig.story_of("synthesizer"), [""; 0]);
 }
 
-// Row 19, Row 24
 #[tokio::test]
 async fn the_next_turn_answers_from_the_history_again_and_sends_the_rescues_answer() {
     let rig = Rig::new([]);
@@ -140,7 +138,6 @@ async fn the_next_turn_answers_from_the_history_again_and_sends_the_rescues_answ
     );
 }
 
-// Row 20, Trap 11
 #[tokio::test]
 async fn an_empty_rescue_is_an_answer_and_wins_over_the_history() {
     let rig = Rig::new([Played::text("An earlier answer.")]);
@@ -279,7 +276,6 @@ async fn a_rescue_that_fails_fails_the_turn() {
     run(agent, "And?").answered().await;
 }
 
-// Trap 26
 #[tokio::test]
 async fn the_rescue_streams_when_its_agent_does_and_starts_from_a_known_window() {
     let rig = Rig::new([calls(&[("c1", "look"), ("c2", "look")])]);

@@ -82,7 +82,6 @@ fn temporary(name: &str) -> Persona {
     Persona { temp_workspace: TempWorkspace::Yes, ..persona(name, &["works", "plain"]) }
 }
 
-// Row 45, Trap 24, Trap 25
 #[tokio::test(start_paused = true)]
 async fn a_temporary_workspace_goes_with_its_child_however_it_ends() {
     let fine: Then = |_| async { Ok("done".to_owned()) }.boxed();
@@ -220,7 +219,7 @@ async fn the_exit_deletes_the_directory_of_a_child_that_still_runs() {
     running.cancelled().await;
 }
 
-// Row 45: dropped in the middle, without a word.
+// Dropped in the middle, without a word.
 #[tokio::test]
 async fn a_temporary_workspace_that_cannot_be_made_is_named_as_the_reason() {
     const MARK: &str = "STEERSMAN_TEST_NO_TEMPORARY_DIRECTORY";
@@ -276,7 +275,6 @@ async fn a_temporary_workspace_goes_when_the_run_is_dropped() {
     assert_eq!(log.all(), ["digger 0 Cancelled"]);
 }
 
-// Trap 25
 #[tokio::test]
 async fn without_a_temporary_workspace_the_child_uses_the_very_tool_of_its_parent() {
     let rig = Rig::new([calls(&[("c0", "counts")]), spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);

@@ -190,7 +190,7 @@ async fn at_most_eight_run_at_once_and_a_slow_first_one_keeps_nobody_waiting() {
     assert_eq!(results[19], "tool#c20: q");
 }
 
-// Row 15, Trap 7, D11
+// D11
 #[tokio::test(start_paused = true)]
 async fn a_batch_of_three_with_two_steps_left_runs_two() {
     for make in [tool as fn(&str, &str) -> Arc<dyn Tool>, |name, _| beside(name, "seen")] {
@@ -215,7 +215,7 @@ async fn a_batch_of_three_with_two_steps_left_runs_two() {
     }
 }
 
-// Row 15: over rounds as well; the count is of calls.
+// Over rounds as well; the count is of calls.
 #[tokio::test]
 async fn exactly_n_calls_run_over_rounds() {
     for max in 1..4 {
@@ -233,7 +233,6 @@ async fn exactly_n_calls_run_over_rounds() {
     }
 }
 
-// Row 14, Trap 6
 #[tokio::test]
 async fn the_event_comes_before_the_tick_and_the_tick_before_the_check() {
     let rig = Rig::new([batch(&["stop", "look"])]);
@@ -252,7 +251,7 @@ async fn the_event_comes_before_the_tick_and_the_tick_before_the_check() {
     assert_eq!(story[story.len() - 2..], ["cancelled", "ended 1 cancelled"]);
 }
 
-// Row 21, D7, D11
+// D7, D11
 #[tokio::test]
 async fn a_cancel_between_calls_shows_the_next_call_and_does_not_run_it() {
     let rig = Rig::new([batch(&["stop", "look", "look"]), Played::text("Next.")]);
@@ -356,7 +355,7 @@ async fn a_panicking_tool_takes_no_neighbour_down() {
     );
 }
 
-// Trap 5, D14
+// D14
 #[tokio::test]
 async fn a_tool_that_returns_cancelled_ends_the_turn_and_no_error_text_is_made_of_it() {
     let rig = Rig::new([batch(&["gives_up", "look"])]);

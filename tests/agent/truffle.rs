@@ -18,7 +18,7 @@ fn hears(agent: &mut Agent, log: &Log, kind: EventKind, name: &'static str) {
     agent.on(kind, move |_| log.say(name));
 }
 
-// Row 53, D13, D18
+// D13, D18
 #[tokio::test]
 async fn a_run_is_heard_as_truffles_events_in_order() {
     let rig = Rig::new([calls(&[("c1", "look"), ("c2", "look")]), Played::text("Done.")]);
@@ -150,7 +150,7 @@ fn payloads(agent: &mut Agent) -> Log {
     log
 }
 
-// Row 53, D18
+// D18
 #[tokio::test]
 async fn functions_of_a_kind_run_before_those_for_any_kind_each_in_order() {
     let rig = Rig::new([Played::text("Done.")]);
@@ -177,7 +177,6 @@ async fn functions_of_a_kind_run_before_those_for_any_kind_each_in_order() {
     assert_eq!(log.all(), ["first", "second", "any", "any again"]);
 }
 
-// Row 53
 #[test]
 fn kinds_are_read_from_truffles_names_and_an_unknown_one_lists_the_set() {
     for kind in EventKind::ALL {
@@ -203,7 +202,7 @@ async fn a_panicking_function_breaks_no_turn_and_no_later_event() {
     assert_eq!(log.all(), ["end"]);
 }
 
-// Row 53, D13, D18, Trap 33
+// D13, D18
 #[tokio::test]
 async fn exceeding_max_turns_fails_the_turn_and_closes_its_events() {
     let rig = Rig::new([calls(&[("c1", "look")]), calls(&[("c2", "look")]), Played::text("Next.")]);

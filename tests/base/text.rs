@@ -1,4 +1,4 @@
-//! The sanitiser: hostile text is shown, not obeyed; real writing stays as it is (faults X1, X4, T12).
+//! The sanitiser: hostile text is shown, not obeyed; real writing stays as it is.
 
 use std::borrow::Cow;
 

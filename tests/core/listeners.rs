@@ -158,7 +158,7 @@ fn json_lines_hide_nothing_from_whoever_looks_at_them_and_change_no_value() {
     assert_eq!(read.event, assistant(text));
 }
 
-// --- TokenLog (row 41)
+// --- TokenLog
 
 fn tokens(input: u64, output: u64, cached: u64, cache_creation: u64) -> Event {
     let (input, output) = (Some(input), Some(output));
@@ -301,7 +301,7 @@ fn a_limited_recorder_is_shared_by_the_tree_and_keeps_one_order() {
     assert_eq!(seqs, [1, 2, 3, 4], "deltas of two agents do not merge");
 }
 
-// --- the list (row 42)
+// --- the list
 
 #[test]
 fn a_child_gets_a_new_list_with_each_listener_asked() {

@@ -1,4 +1,4 @@
-//! Parameters, arguments and the toolbox (spec 2.13, rows 13 and 49).
+//! Parameters, arguments and the toolbox.
 
 use std::sync::Arc;
 

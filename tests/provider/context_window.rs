@@ -18,7 +18,6 @@ fn paths(server: &Server) -> Vec<String> {
     server.requests().into_iter().map(|request| request.path).collect()
 }
 
-// Row 38
 #[tokio::test]
 async fn the_override_wins_over_the_registry_over_the_server() {
     let server = Server::start([]);
@@ -45,7 +44,6 @@ async fn a_transport_brings_its_own_window_and_its_server() {
     assert_eq!(server.requests().len(), 1);
 }
 
-// Row 39
 #[tokio::test]
 async fn a_router_is_asked_again_for_the_model() {
     let server = Server::start([]);
@@ -88,7 +86,6 @@ async fn a_server_that_answers_every_address_may_tell_in_its_list_of_models() {
     }
 }
 
-// Row 40
 #[tokio::test]
 async fn a_probe_that_fails_means_not_known() {
     for reply in
@@ -108,7 +105,6 @@ async fn a_probe_that_fails_means_not_known() {
     }
 }
 
-// Row 40
 #[tokio::test]
 async fn a_slow_server_is_not_waited_for() {
     let server = Server::start([]);

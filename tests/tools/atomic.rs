@@ -1,4 +1,4 @@
-//! A file is wholly old or wholly new: after a kill, on a full disk, on one that takes no writing (fault F3).
+//! A file is wholly old or wholly new: after a kill, on a full disk, on one that takes no writing.
 //!
 //! The tests that are left out of an ordinary run are the other side of those here: they run in a process or a mount
 //! namespace of their own.

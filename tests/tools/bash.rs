@@ -1,4 +1,4 @@
-//! The tool `bash`: what the model gets, what the screen is told, what is approved and what is refused (spec 2.14).
+//! The tool `bash`: what the model gets, what the screen is told, what is approved and what is refused.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! The tool `calculator` (spec 2.14).
+//! The tool `calculator`.
 
 use proptest::prelude::*;
 use steersman_base::limits;

@@ -1,4 +1,4 @@
-//! The tool `edit` (spec 2.14, faults F4 and F5): exact, unique, on what was read; everything else byte for byte.
+//! The tool `edit`: exact, unique, on what was read; everything else byte for byte.
 
 use std::fs;
 

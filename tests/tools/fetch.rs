@@ -1,4 +1,4 @@
-//! `fetch`: the text of an address word for word, under caps, from where it was approved (faults N2, N3).
+//! `fetch`: the text of an address word for word, under caps, from where it was approved.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! The tool `glob` (spec 2.14, fault F6).
+//! The tool `glob`.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! The tool `grep` (spec 2.14, fault F6).
+//! The tool `grep`.
 
 use std::fs;
 use std::os::unix::fs::symlink;

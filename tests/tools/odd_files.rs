@@ -1,4 +1,4 @@
-//! Files that are no ordinary text, through every file tool: refused or shown, never a hang (faults F4 and F6).
+//! Files that are no ordinary text, through every file tool: refused or shown, never a hang.
 
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt as _;

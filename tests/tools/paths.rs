@@ -1,4 +1,4 @@
-//! Sixty ways out of the workspace, tried with every file tool: nothing outside is read, listed or changed (fault F1).
+//! Sixty ways out of the workspace, tried with every file tool: nothing outside is read, listed or changed.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! The tool `read` (spec 2.14, fault F4).
+//! The tool `read`.
 
 use std::fs;
 use std::io::Write as _;

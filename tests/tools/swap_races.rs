@@ -1,5 +1,4 @@
-//! Somebody swaps a directory, or the file itself, for a link while it is read and written: not a byte goes outside
-//! (fault F2).
+//! Somebody swaps a directory, or the file itself, for a link while it is read and written: not a byte goes outside.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! `web_scrape`: what a reader sees of a page, as Markdown; nothing that the page names is loaded (fault N4).
+//! `web_scrape`: what a reader sees of a page, as Markdown; nothing that the page names is loaded.
 
 use std::time::Duration;
 

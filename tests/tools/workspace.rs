@@ -1,4 +1,4 @@
-//! Which files tools may touch: nothing outside the root, by whatever path (spec row 50, trap 31, fault F1).
+//! Which files tools may touch: nothing outside the root, by whatever path.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! The tool `write` (spec 2.14): new, identical, different; asked with the whole change; one step or nothing.
+//! The tool `write`: new, identical, different; asked with the whole change; one step or nothing.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

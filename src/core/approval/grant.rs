@@ -2,7 +2,7 @@
 //!
 //! A grant is narrower than a rule: commands are held to their directory, and a prefix is offered only for programs that
 //! cannot be made to run other code. No grant covers a protected place, an agent's sending of what it may not, or what an
-//! ask rule asks about: who wrote that rule wants to be asked each time (fault S8).
+//! ask rule asks about: who wrote that rule wants to be asked each time.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -72,7 +72,7 @@ pub enum MainWeb {
     Asked,
 }
 
-/// What an agent has seen so far: private data, untrusted content, or both (fault S10). The desk keeps it per agent; tools say
+/// What an agent has seen so far: private data, untrusted content, or both. The desk keeps it per agent; tools say
 /// what their results bring. An agent that holds both can be made to send the one by the other, so whatever sends is asked about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Taint {

@@ -1,4 +1,4 @@
-//! Tool parameters: the schema that the model reads and the check of what the model sent (spec 2.13).
+//! Tool parameters: the schema that the model reads and the check of what the model sent.
 //!
 //! A set of parameters is frozen once built. The check is strict: nothing is coerced, nothing unknown is passed over,
 //! and its message names every problem at once and ends with the schema, so that the model can correct itself.

@@ -1,7 +1,7 @@
 //! The two pools of tools: the main agent's own, and those that only sub-agents get.
 //!
 //! The main agent reads private files, so nothing in its pool reaches the network unless the user says so; the agents that
-//! do reach it see no files (fault S10). `steersman personas` prints the same pools.
+//! do reach it see no files. `steersman personas` prints the same pools.
 
 use std::path::PathBuf;
 use std::sync::Arc;

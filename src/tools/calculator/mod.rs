@@ -1,4 +1,4 @@
-//! The tool `calculator`: one arithmetic expression, one number (spec 2.14).
+//! The tool `calculator`: one arithmetic expression, one number.
 //!
 //! It needs no workspace and takes no time: the length of an expression and the depth of its nesting are limited.
 //!

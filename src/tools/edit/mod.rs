@@ -1,4 +1,4 @@
-//! The tool `edit`: one text in a file replaced by another, exactly (spec 2.14, faults F3 to F5).
+//! The tool `edit`: one text in a file replaced by another, exactly.
 //!
 //! Only a file that the model has seen as it stands is changed. Everything outside the replaced places stays byte for
 //! byte; the line ends of the file are kept.

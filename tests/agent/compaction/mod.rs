@@ -133,7 +133,6 @@ async fn long_results_of_older_rounds_are_shortened_first_and_no_model_is_asked_
     assert_eq!((messages, text.as_str()), (0, ""));
 }
 
-// Q11
 #[tokio::test(start_paused = true)]
 async fn pending_texts_survive_a_compaction_verbatim_in_each_kind_of_delivery() {
     let rig = Rig::new(

@@ -70,7 +70,6 @@ impl Listener for Labelled {
     }
 }
 
-// Row 42, Trap 21, Trap 22
 #[tokio::test]
 async fn a_child_hears_through_listeners_derived_for_it_and_the_parents_list_stays() {
     let log = Log::new();
@@ -89,7 +88,6 @@ async fn a_child_hears_through_listeners_derived_for_it_and_the_parents_list_sta
     assert_eq!(agent.listeners().to_string(), "[InMemoryEventList, Labelled()]");
 }
 
-// Row 42
 #[test]
 fn a_derived_list_is_new_and_keeps_listeners_that_do_not_derive() {
     let log = Log::new();

@@ -16,7 +16,6 @@ use steersman_core::provider::{ChatTransport, Played, ProviderError, Streaming};
 use crate::support::doubles::{Gate, PROMPT, Pause, PlayedExt, RawEcho, Rig, Spy, calls, gated, run, tool};
 use crate::support::server::{Reply, Server};
 
-// Row 44, Row 6, Trap 20
 #[tokio::test]
 async fn a_child_gets_its_prompt_its_task_and_its_tools_in_the_parents_order_and_nothing_else() {
     let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
@@ -41,7 +40,7 @@ async fn a_child_gets_its_prompt_its_task_and_its_tools_in_the_parents_order_and
     assert_eq!(rig.last_request().lines()[3], "tool#c1: Gold.");
 }
 
-// Row 43, D20, Trap 23
+// D20
 #[tokio::test]
 async fn each_persona_counts_its_children_over_batches_and_failures() {
     let rig = Rig::new([
@@ -89,7 +88,7 @@ async fn three_children_of_one_batch_run_at_once_and_answer_in_call_order() {
     assert_eq!(rig.last_request().lines()[3..], ["tool#c1: from a", "tool#c2: from b", "tool#c3: from c"]);
 }
 
-// Row 32, D21
+// D21
 #[tokio::test(start_paused = true)]
 async fn a_text_injected_while_a_child_runs_goes_to_the_parent_after_the_childs_answer() {
     let gate = Gate::new();
@@ -107,7 +106,7 @@ async fn a_text_injected_while_a_child_runs_goes_to_the_parent_after_the_childs_
     assert_eq!(rig.last_request().lines()[3..], ["tool#c1: Gold.", "user: for the parent"]);
 }
 
-// Row 46, Row 18, D10
+// D10
 #[tokio::test]
 async fn a_child_out_of_steps_is_rescued_and_costs_the_parent_one_step() {
     let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
@@ -126,7 +125,7 @@ async fn a_child_out_of_steps_is_rescued_and_costs_the_parent_one_step() {
     assert_eq!(rig.story().last().unwrap(), "ended 1 completed");
 }
 
-// Row 47, Trap 5, D6
+// D6
 #[tokio::test(start_paused = true)]
 async fn a_cancel_ends_three_children_and_the_parent_and_the_next_turn_works() {
     let (gate, pause) = (Gate::new(), Pause::new());
@@ -152,7 +151,7 @@ async fn a_cancel_ends_three_children_and_the_parent_and_the_next_turn_works() {
     assert_eq!(rig.last_request().lines()[3], "tool#c1: Error: cancelled while it ran");
 }
 
-// Trap 3, D9
+// D9
 #[tokio::test(start_paused = true)]
 async fn a_cancel_between_the_spawn_and_the_childs_first_step_is_not_erased() {
     let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")])]);
@@ -205,7 +204,7 @@ async fn a_blank_task_is_an_observation() {
     assert!(rig.last_request().lines()[3].starts_with("tool#c1: Error: "), "{:?}", rig.last_request().lines());
 }
 
-// Row 44, Trap 26: what is shared.
+// What is shared.
 #[tokio::test]
 async fn a_child_shares_transport_streaming_and_window() {
     let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
@@ -228,7 +227,6 @@ async fn a_child_shares_transport_streaming_and_window() {
     assert_eq!(caps, ["", "miner 0"]);
 }
 
-// Trap 27
 #[tokio::test]
 async fn only_the_parent_probes_the_server_for_its_window_whatever_it_learns() {
     let known = json!({"default_generation_settings": {"n_ctx": 4096}});

@@ -9,7 +9,6 @@ use steersman_core::provider::Played;
 use super::{child, parent, persona, spawns};
 use crate::support::doubles::{PROMPT, Rig, echo, run, tool};
 
-// Row 48, 2.12
 #[tokio::test]
 async fn the_parent_is_told_which_agents_there_are_and_the_child_is_not() {
     let rig = Rig::new([spawns(&[("c1", "miner", "Dig.")]), Played::text("Thanks.")]);
@@ -25,7 +24,7 @@ async fn the_parent_is_told_which_agents_there_are_and_the_child_is_not() {
     assert!(!rig.model.requests_of(&child("miner"))[0].lines().join("").contains("Good at"));
 }
 
-// Row 48, Row 37, D20
+// D20
 #[tokio::test]
 async fn personas_are_checked_when_the_parent_is_built() {
     let rig = Rig::new([]);
@@ -69,7 +68,6 @@ async fn a_persona_made_in_code_is_checked_as_one_of_a_file_is() {
     }
 }
 
-// Row 48
 #[tokio::test]
 async fn without_personas_there_is_no_agent_tool() {
     let rig = Rig::new([Played::text("Hello.")]);
@@ -78,7 +76,6 @@ async fn without_personas_there_is_no_agent_tool() {
     assert_eq!(rig.last_request().tools, []);
 }
 
-// 2.12
 #[test]
 fn the_bundled_personas_are_what_the_specification_says() {
     let personas = Persona::bundled().unwrap();

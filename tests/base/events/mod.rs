@@ -1,4 +1,4 @@
-//! The wire form of every event: one JSON object per line, all fields present, read back equal (spec 1.1).
+//! The wire form of every event: one JSON object per line, all fields present, read back equal.
 //!
 //! `wire_form` is the table of them all.
 
@@ -26,7 +26,7 @@ fn read_call() -> ToolCall {
     ToolCall { id: call(), name: "read".to_owned(), arguments: Arguments::parse(r#"{"path":"README.md"}"#) }
 }
 
-/// The types of spec 1.1, in its order, and behind them those of the steering desk.
+/// The types of the loop in their usual order, and behind them those of the host.
 const TYPES: [&str; 49] = [
     "session_started",
     "turn_started",

@@ -1,5 +1,4 @@
-//! Rules that deny: each finds its command wherever it hides, at any size and depth, and what could hide it is asked about
-//! (fault S1).
+//! Rules that deny: each finds its command wherever it hides, at any size and depth, and what could hide it is asked about.
 
 use std::time::Duration;
 

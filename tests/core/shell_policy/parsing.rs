@@ -1,5 +1,5 @@
 //! How a command is read: what counts as one simple command is to bash exactly what it is to us, and no text breaks the
-//! reader (fault S3).
+//! reader.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

@@ -88,7 +88,7 @@ async fn a_text_starts_a_turn_when_none_runs() {
     );
 }
 
-// D2, 1.1
+// D2
 #[tokio::test(start_paused = true)]
 async fn texts_typed_before_the_agent_is_built_wait_for_it_and_the_session_record_is_first() {
     let mut ship = launch([Played::text("One.")]);

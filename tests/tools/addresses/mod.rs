@@ -1,4 +1,4 @@
-//! Addresses that are never asked, in every spelling, also behind a redirect: no packet leaves (faults N1, N2). And how
+//! Addresses that are never asked, in every spelling, also behind a redirect: no packet leaves. And how
 //! http is asked where https is not there.
 
 mod resolution;

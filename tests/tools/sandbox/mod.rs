@@ -1,4 +1,4 @@
-//! The sandbox, by commands that try to get out of it (faults S6, S7, K1), and by ordinary work that must not notice it.
+//! The sandbox, by commands that try to get out of it, and by ordinary work that must not notice it.
 //!
 //! Everything runs under each kind that this machine has, through the spawner as the program does.
 

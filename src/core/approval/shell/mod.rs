@@ -1,7 +1,7 @@
 //! What a shell command is, as far as rules may rely on it: one simple command of plain words, or something else.
 //!
 //! Two readers must agree: one that knows few characters and gives up at every other, and the lexer that reads every
-//! text. What either does not understand is [`Shape::Complex`], and asked about (faults S1, S3). What bash would run of a
+//! text. What either does not understand is [`Shape::Complex`], and asked about. What bash would run of a
 //! command, at most, is in `commands`; which programs run other code by their arguments, in `runners` and `indirect`.
 //!
 //! # Where things are

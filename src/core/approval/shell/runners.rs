@@ -1,4 +1,4 @@
-//! Which programs run other code, or write where they are told, by their arguments (fault S2).
+//! Which programs run other code, or write where they are told, by their arguments.
 //!
 //! A wildcard rule or a grant for a prefix never covers those: who allows `find *` does not mean `find -exec`. Of the
 //! programs known here a prefix can be granted; one that is not known runs unasked by a rule of the user only.
