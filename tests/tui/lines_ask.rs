@@ -243,3 +243,18 @@ fn an_old_text_is_asked_about_and_answered_in_words() {
     assert!(stage.written().contains("it stays in the list, held"));
     stage.turn_ended("", Outcome::Completed, None);
 }
+
+#[test]
+fn a_number_alone_is_sent_by_the_second_line_only_while_a_question_is_open() {
+    for text in ["1", "2.", "ok"] {
+        let mut stage = at_work();
+        let mut call = Call::asks(&mut stage, "cargo test");
+        stage.written();
+        let sent = stage.sent().len();
+        stage.line(text);
+        assert!(call.poll().is_none() && stage.sent().len() == sent, "{text}");
+        assert!(stage.written().contains("no such answer: /yes or /no answers"));
+        stage.line(text);
+        assert_eq!(stage.sent().last().unwrap().0, text);
+    }
+}

@@ -106,3 +106,14 @@ fn what_comes_at_once_without_the_marks_of_a_paste_was_typed() {
     stage.tell(Msg::Typed("# Title\ntext".to_owned(), stage.app.ui.now)).keys("<enter>");
     assert!(stage.app.questions.is_empty());
 }
+
+#[test]
+fn the_words_of_a_question_are_broken_at_blanks_at_every_width() {
+    for width in [40, 60, 80] {
+        let mut stage = Stage::new(width, 30);
+        let screen = stage.keys("# always use tabs<enter>").screen();
+        for word in ["session.", "project,", "AGENTS.md", "sessions"] {
+            assert!(screen.contains(word), "{width}: {word}\n{screen}");
+        }
+    }
+}

@@ -257,3 +257,19 @@ fn a_branch_is_shown_as_one_safe_line() {
     let screen = stage.screen();
     assert!(screen.contains("ma␛[2Jin<U+202E> x") && !screen.contains('\u{1b}'), "{screen}");
 }
+
+#[test]
+fn a_sentence_without_room_beside_the_mode_is_told_whole_over_both_rows() {
+    let sentence = "nothing was sent to the agent: the model takes no images; remove the image, or choose another";
+    for width in [60, 80] {
+        let mut stage = Stage::new(width, 24);
+        stage.app.status.say(sentence, stage.app.ui.now);
+        let screen = stage.screen();
+        for word in sentence.split(' ').filter(|_| width == 80) {
+            assert!(screen.contains(word), "{width}: {word}\n{screen}");
+        }
+        assert!(screen.contains("nothing was sent to the agent:"), "{screen}");
+        stage.wait(60_000);
+        assert!(stage.screen().contains("· idle"), "{}", stage.screen());
+    }
+}

@@ -16,6 +16,8 @@ pub const LINE_END_PAUSE: Duration = Duration::from_millis(8);
 pub const BACKGROUND_TIME: Duration = Duration::from_secs(2);
 /// Time in which the rest of an answer comes; then it is forgotten.
 pub const ANSWER_REST: Duration = Duration::from_secs(1);
+/// Time in which the rest of an answer that was given up still can come.
+pub const ANSWER_LATE: Duration = Duration::from_secs(10);
 /// Characters at once that count as a paste, also without the terminal's marks.
 pub const BURST_CHARS: usize = 1_000;
 /// Time in which more of such a paste comes.

@@ -89,6 +89,15 @@ pub fn seems_answer(text: &str) -> bool {
     is_number || words.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
+/// Says that a text looks like an answer and is none to the question that is asked.
+pub fn no_such_answer(questions: &Questions, medium: Medium) -> String {
+    let numbers = questions.current().map(|question| question.subject.numbers()).unwrap_or_default();
+    match medium {
+        Medium::Screen => format!("no such answer: {numbers}, then Enter. Enter again sends it as text"),
+        Medium::Lines => "no such answer: /yes or /no answers. The same line again sends it as text".to_owned(),
+    }
+}
+
 /// Returns the answer to the shown question that a text is, and nothing else: its number, `y`, `yes`, `n` or `no`.
 pub fn lone_answer(questions: &Questions, text: &str, medium: Medium) -> Option<Answer> {
     let subject = &questions.current()?.subject;

@@ -482,12 +482,11 @@ fn lone_answer(app: &mut App) -> Option<Vec<Effect>> {
     }
     let shown = app.message.shown();
     let Some(answer) = approval::lone_answer(&app.questions, &shown, app.ui.medium) else {
-        let is_asked = app.ui.medium == Medium::Screen && app.questions.is_shown() && approval::seems_answer(&shown);
-        let numbers = app.questions.current().map(|question| question.subject.numbers()).unwrap_or_default();
+        let is_asked = app.questions.is_shown() && approval::seems_answer(&shown);
         if !is_asked || !app.message.refuses_once(&shown) {
             return None;
         }
-        let words = format!("no such answer: {numbers}, then Enter. Enter again sends it as text");
+        let words = approval::no_such_answer(&app.questions, app.ui.medium);
         return Some(carry_out(app, [PaneEffect::SayWhile(Some(Cause::Message(shown)), words)]));
     };
     let now = app.ui.now;

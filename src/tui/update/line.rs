@@ -37,6 +37,11 @@ pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
     if let Some(lone) = approval::lone_answer(&app.questions, text, Medium::Lines).filter(|_| is_alone) {
         return answer(app, lone, "");
     }
+    let seems_answer = is_alone && app.questions.is_shown() && approval::seems_answer(text);
+    if seems_answer && app.message.refuses_once(text) {
+        app.status.say(approval::no_such_answer(&app.questions, Medium::Lines), app.ui.now);
+        return Vec::new();
+    }
     with_message(app, |message, known| typed::take(message, text, known))
 }
 

@@ -24,7 +24,7 @@ pub fn rows(parts: &[DetailPart], room: usize, theme: &Theme) -> Vec<Line> {
         match part {
             DetailPart::Text(text) => {
                 for line in steersman_base::text::visible(text).lines() {
-                    wrap(&Line::new(line, theme.output), room, Break::Anywhere, [&gutter, &gutter], &mut rows);
+                    wrap(&Line::new(line, theme.output), room, Break::Words, [&gutter, &gutter], &mut rows);
                 }
             }
             DetailPart::Note(words) => {
@@ -36,7 +36,7 @@ pub fn rows(parts: &[DetailPart], room: usize, theme: &Theme) -> Vec<Line> {
                 let colon = if label.ends_with(' ') { "" } else { ": " };
                 let mut whole = Line::new(&format!("{label}{colon}"), theme.dim);
                 whole.append(&marked(value, theme.output, theme));
-                wrap(&whole, room, Break::Anywhere, [&Line::default(), &Line::new("  ", theme.dim)], &mut rows);
+                wrap(&whole, room, Break::Words, [&Line::default(), &Line::new("  ", theme.dim)], &mut rows);
             }
             DetailPart::Exact(text) => {
                 for line in text.split('\n') {

@@ -56,6 +56,8 @@ pub struct Incoming {
     pasted: Option<Instant>,
     /// When something was taken for a key because nothing followed.
     decided: Option<Instant>,
+    /// When an answer of the terminal was given up whose rest did not come.
+    lost: Option<Instant>,
 }
 
 impl Incoming {
@@ -68,6 +70,7 @@ impl Incoming {
             last: None,
             pasted: None,
             decided: None,
+            lost: None,
         }
     }
 
@@ -78,6 +81,14 @@ impl Incoming {
         }
         let is_behind_pause = !is_within(self.last, limits::BURST_PAUSE, at);
         self.last = Some(at);
+        let late = if is_within(self.lost, limits::ANSWER_LATE, at) { late_rest(bytes) } else { None };
+        let bytes = match late {
+            Some(behind) => {
+                self.lost = None;
+                behind
+            }
+            None => bytes,
+        };
         let mut decoded = Vec::new();
         self.decoder.feed(bytes, &mut decoded);
         if is_behind_pause && decoded.first().is_some_and(|one| character(one).is_none()) {
@@ -130,6 +141,9 @@ impl Incoming {
     }
 
     fn decide(&mut self, at: Instant) {
+        if self.decoder.awaits() == Some(Awaits::Answer) {
+            self.lost = Some(at);
+        }
         let mut decoded = Vec::new();
         self.decoder.decide(&mut decoded);
         self.decided = Some(at);
@@ -241,6 +255,16 @@ fn character(one: &Decoded) -> Option<char> {
         KeyCode::Tab if plain => Some('\t'),
         KeyCode::Char('j') if chord.modifiers == KeyModifiers::CONTROL => Some('\n'),
         _ => chord.typed(),
+    }
+}
+
+/// Returns what stands behind the rest of an answer of the terminal, which ends as an answer does and no typed text does.
+fn late_rest(bytes: &[u8]) -> Option<&[u8]> {
+    let length = bytes.iter().take_while(|byte| matches!(byte, b' '..=b'~')).count();
+    match bytes.get(length..)? {
+        [b'\x07', behind @ ..] if length > 0 => Some(behind),
+        [b'\x1b', b'\\', behind @ ..] => Some(behind),
+        _ => None,
     }
 }
 

@@ -142,6 +142,24 @@ fn no_answer_of_the_terminal_is_typed_whenever_and_however_it_comes() {
 }
 
 #[test]
+fn the_rest_of_an_answer_that_was_given_up_is_typed_by_nobody() {
+    for answer in ANSWERS.iter().filter(|answer| answer.starts_with(['\x1b']) && !answer.starts_with("\x1b[")) {
+        let bytes = answer.as_bytes();
+        for (pause, cut) in
+            [1_600, 4_000].into_iter().flat_map(|pause| (6..bytes.len() - 2).map(move |cut| (pause, cut)))
+        {
+            let sent = [(0, &b"a"[..]), (20, &bytes[..cut]), (pause, &bytes[cut..]), (200, b"b")];
+            let keys: Vec<_> = decoded(TerminalLink::Local, &sent).into_iter().filter(is_key).collect();
+            assert_eq!(keys, typed("ab"), "{answer:?}, cut at {cut} for {pause} ms");
+        }
+    }
+    // What is typed after a while is text.
+    let sent = [(0, &b"\x1b]11;rgb:1e"[..]), (1_600, b"hello"), (100, b"\x1b[A")];
+    let keys: Vec<_> = decoded(TerminalLink::Local, &sent).into_iter().filter(is_key).collect();
+    assert_eq!(keys.len(), 6, "{keys:?}");
+}
+
+#[test]
 fn keys_and_answers_that_come_apart_at_random_are_what_they_are_whole() {
     use proptest::prelude::*;
     let part = (0..KEYS.len() + ANSWERS.len(), proptest::collection::vec(prop_oneof![Just(0_u64), 10_u64..=90], 40));

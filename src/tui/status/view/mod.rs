@@ -16,6 +16,7 @@ use crate::keymap::Context;
 use crate::state::MEDIUM;
 use crate::ui_context::UiContext;
 use crate::widgets::fit::{clock, columns, one_line, put, put_right, row};
+use crate::widgets::wrap::{Break, Line, wrapped};
 use badge::{BadgeWidth, badge};
 use steersman_base::clock::seconds_between;
 use steersman_base::event::Outcome;
@@ -56,7 +57,21 @@ pub fn draw(view: StatusView<'_>, area: Rect, buffer: &mut Buffer) {
     if let Some(warning) = delay(view).filter(|_| !view.is_opening) {
         state = format!("{state} · ! {warning}");
     }
+    // The transcript has the whole reason.
+    if columns(&state) + 1 > first.width
+        && let Some((begin, _)) = state.split_once("; ")
+    {
+        state = begin.to_owned();
+    }
     let second = row(area, 1);
+    if let Some((begin, rest)) =
+        message(view).filter(|_| !second.is_empty()).and_then(|said| over_two(view, said, first))
+    {
+        put(buffer, first, &format!(" {begin}"), theme.notice);
+        let second = draw_mode(view, second, buffer);
+        put(buffer, second, &format!(" {rest}"), theme.notice);
+        return;
+    }
     if !second.is_empty() {
         let state = format!(" {state}");
         // A sentence that is cut says less than a figure that is left out.
@@ -70,14 +85,32 @@ pub fn draw(view: StatusView<'_>, area: Rect, buffer: &mut Buffer) {
     // One row: a message replaces everything but the mode, then the state goes before the context and the model.
     let first = draw_mode(view, first, buffer);
     if let Some(message) = message(view) {
-        put(buffer, first, &one_line(message), theme.notice);
+        put(buffer, first, &view.ui.spell(view.context, &one_line(message)), theme.notice);
         return;
+    }
+    if columns(&state) > first.width {
+        state = state.replace(" waits for your answer", " asks you");
     }
     let rest = put(buffer, first, &state, style);
     let rest = Rect { width: rest.width.saturating_sub(2), x: rest.x + rest.width.min(2), ..rest };
     let context = share(view).map(|share| format!("{share} · {}", model(view)));
     let fitting = context.into_iter().chain([model(view)]).find(|words| columns(words) <= rest.width);
     put_right(buffer, rest, &fitting.unwrap_or_default(), theme.dim);
+}
+
+/// Splits a sentence that has no room beside the mode: for a while it stands in place of the state too.
+fn over_two(view: StatusView<'_>, message: &str, line: Rect) -> Option<(String, String)> {
+    let message = view.ui.spell(view.context, &one_line(message)).into_owned();
+    let (mode, _) = badge(view.ui, BadgeWidth::Scarce((line.width / 4).max(BADGE)));
+    let beside = line.width.saturating_sub(columns(&mode) + 3);
+    if columns(&message) <= beside {
+        return None;
+    }
+    let width = usize::from(line.width.saturating_sub(1));
+    let rows = wrapped([&Line::new(&message, Style::default())], width, Break::Words);
+    let mut rows = rows.iter().map(|row| row.text().trim());
+    let begin = rows.next()?.to_owned();
+    Some((begin, rows.collect::<Vec<_>>().join(" ")))
 }
 
 /// Draws the approval mode and the sandbox at the right end; returns what is left.
