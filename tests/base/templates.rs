@@ -24,6 +24,9 @@ fn all_words_and_single_words_have_their_places() {
     assert_eq!(filled("Fix $ARGUMENTS now.", "the bug in a.rs"), "Fix the bug in a.rs now.");
     assert_eq!(filled("$2 before $1, and $3.", "one two"), "two before one, and .");
     assert_eq!(filled("$1|$2", "\"two words\" 'three more'"), "two words|three more");
+    assert_eq!(filled("$1|$2", "“two words” ‘it’s three more’"), "two words|it’s three more");
+    assert_eq!(filled("$1|$2|$3", "„two words“ «three more» \"last one"), "two words|three more|\"last");
+    assert_eq!(filled("$1|$2", "\"two words"), "\"two|words");
     assert_eq!(filled("$ARGUMENTS[0]/$ARGUMENTS[1]", "a b"), "a/b");
     assert_eq!(filled("$FILE, $TICKET_ID and $HOME", "FILE=a.rs TICKET_ID='no 7'"), "a.rs, no 7 and $HOME");
     assert_eq!(filled("Fix $FILE.", "FILE=\"a b.rs\""), "Fix a b.rs.");

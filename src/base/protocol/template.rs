@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
+use crate::text::closing_quotes;
 
 /// A text that a command of the user's set-up sends. All of it is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -283,20 +284,35 @@ fn goes_on(behind: &str) -> bool {
     behind.starts_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
-/// Splits words at blanks; what stands in quotes is one word.
+/// Splits words at blanks; what stands in quotes is one word. A quote that is not closed is a sign like any other.
 fn separate(words: &str) -> Vec<String> {
-    let (mut all, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for c in words.chars() {
-        match quote {
-            Some(open) if c == open => quote = None,
-            None if matches!(c, '"' | '\'') && word.as_deref().is_none_or(|word| word.ends_with('=')) => {
-                quote = Some(c);
-                word.get_or_insert_default();
+    let (mut all, mut word, mut rest) = (Vec::new(), None::<String>, words);
+    while let Some(c) = rest.chars().next() {
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        if c.is_whitespace() {
+            all.extend(word.take());
+            continue;
+        }
+        let begins = word.as_deref().is_none_or(|word| word.ends_with('='));
+        match in_quotes(c, rest).filter(|_| begins) {
+            Some((inner, behind)) => {
+                word.get_or_insert_default().push_str(inner);
+                rest = behind;
             }
-            None if c.is_whitespace() => all.extend(word.take()),
-            Some(_) | None => word.get_or_insert_default().push(c),
+            None => word.get_or_insert_default().push(c),
         }
     }
     all.extend(word);
     all
+}
+
+/// Splits off what an opened quotation holds; `None` where it is not closed. An apostrophe within a word closes none.
+fn in_quotes(open: char, rest: &str) -> Option<(&str, &str)> {
+    let closing = closing_quotes(open);
+    let closes = |at: usize, sign: &str| {
+        let behind = rest.get(at + sign.len()..).unwrap_or_default();
+        open.is_ascii() || behind.is_empty() || behind.starts_with(char::is_whitespace)
+    };
+    let (at, sign) = rest.match_indices(closing).find(|(at, sign)| closes(*at, sign))?;
+    Some((rest.get(..at)?, rest.get(at + sign.len()..)?))
 }

@@ -48,6 +48,21 @@ pub fn utf16_text(bytes: &[u8]) -> Option<String> {
     }
 }
 
+/// Returns the signs that close what this sign opens as a quotation, straight or as keyboards and editors set it; none where
+/// it opens nothing.
+pub fn closing_quotes(open: char) -> &'static [char] {
+    match open {
+        '"' => &['"'],
+        '\'' => &['\''],
+        '“' | '”' => &['”'],
+        '„' => &['“', '”'],
+        '‘' | '’' => &['’'],
+        '‚' => &['‘', '’'],
+        '«' => &['»'],
+        _ => &[],
+    }
+}
+
 /// Returns whether a text is empty after removing white space and invisible characters (D16).
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_invisible(c))

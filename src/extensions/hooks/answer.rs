@@ -56,9 +56,22 @@ pub fn read_output(event: HookEvent, code: i32, output: &str, errors: &str) -> H
                 return said;
             }
             let first = errors.trim().lines().next().unwrap_or_default();
-            HookReply::only(HookOutcome::Failed, format!("exit code {code} {first}"))
+            let why = format!("exit code {code} {first}");
+            // So a shell says that a command is not there, or cannot be run.
+            if matches!(code, 126 | 127) { not_run(event, why) } else { HookReply::only(HookOutcome::Failed, why) }
         }
     }
+}
+
+/// Returns what comes of a hook that could not run. One that may forbid calls has not looked at this one: the user is asked.
+pub(super) fn not_run(event: HookEvent, why: String) -> HookReply {
+    if event == HookEvent::PreToolUse {
+        return HookReply::only(
+            HookOutcome::Asked,
+            format!("it could not run, and has not looked at this call: {why}"),
+        );
+    }
+    HookReply::only(HookOutcome::Failed, why)
 }
 
 fn read_printed(event: HookEvent, output: &str) -> HookReply {

@@ -12,6 +12,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt as _};
 
+use crate::hooks::answer::not_run;
 use crate::hooks::background::BackgroundHooks;
 use crate::hooks::content::{HookPin, scripts};
 use crate::hooks::input::{event_of, input, subjects};
@@ -178,7 +179,7 @@ impl HookStart {
                 let seconds = trusted.hook.time.as_secs_f64();
                 HookReply::only(HookOutcome::TimedOut, format!("it was ended after {seconds} s"))
             }
-            RunEnd::Failed(why) => HookReply::only(HookOutcome::Failed, why),
+            RunEnd::Failed(why) => not_run(trusted.hook.event, why),
         }
     }
 

@@ -3,22 +3,28 @@
 use serde_json::{Map, Value};
 
 use super::catalog::PromptEntry;
-use steersman_base::text::visible_line;
+use steersman_base::text::{closing_quotes, visible_line};
 
 /// Splits the text off that stands in quotes at the beginning; behind a backslash a quote is none. `None` without quotes,
 /// where they are not closed, and where anything follows them at once.
 fn quoted(words: &str) -> Option<(String, &str)> {
-    let quote = words.chars().next().filter(|first| matches!(first, '"' | '\''))?;
-    let (mut inner, mut rest) = (String::new(), words.strip_prefix(quote)?);
+    let open = words.chars().next()?;
+    let closing = closing_quotes(open);
+    let (mut inner, mut rest) = (String::new(), words.strip_prefix(open)?);
     loop {
-        let (before, behind) = rest.split_once(quote)?;
+        let (at, sign) = rest.match_indices(closing).next()?;
+        let (before, behind) = (rest.get(..at)?, rest.get(at + sign.len()..)?);
         rest = behind;
+        let is_end = rest.is_empty() || rest.starts_with(char::is_whitespace);
         if let Some(before) = before.strip_suffix('\\') {
             inner.push_str(before);
-            inner.push(quote);
+            inner.push_str(sign);
+        } else if !is_end && !open.is_ascii() {
+            // An apostrophe within a word.
+            inner.push_str(before);
+            inner.push_str(sign);
         } else {
             inner.push_str(before);
-            let is_end = rest.is_empty() || rest.starts_with(char::is_whitespace);
             return is_end.then_some((inner, rest));
         }
     }
@@ -76,6 +82,10 @@ mod tests {
             ("\"it's\" \"it's\"", both("it's", "it's")),
             ("ann \"one\" and \"two\"", both("ann", "\"one\" and \"two\"")),
             ("ann it's", both("ann", "it's")),
+            ("“ann lee” “the plan”", both("ann lee", "the plan")),
+            ("‘ann lee’ ‘it’s the plan’", both("ann lee", "it’s the plan")),
+            ("„ann lee“ «the plan»", both("ann lee", "the plan")),
+            ("“ann the plan", both("“ann", "the plan")),
             ("ann \"the plan", both("ann", "\"the plan")),
             ("\"ann the plan", both("\"ann", "the plan")),
             ("\"ann\"lee plan", both("\"ann\"lee", "plan")),

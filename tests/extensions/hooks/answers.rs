@@ -41,7 +41,7 @@ fn the_answer_to_a_question_is_an_object_and_what_cannot_be_read_answers_nothing
 
 #[test]
 fn another_exit_code_forbids_nothing_and_is_told() {
-    for code in [1, 3, 127, 255] {
+    for code in [1, 3, 125, 255] {
         for (event, output) in [(HookEvent::PreToolUse, ""), (HookEvent::PostToolUse, "{\"decision\":\"block\"}")] {
             let said = read_output(event, code, output, "no such file\nmore");
             assert_eq!(said.outcome, HookOutcome::Failed);
@@ -61,7 +61,7 @@ fn a_no_before_a_call_counts_at_any_exit_and_its_words_from_either_output() {
             assert_eq!((said.outcome, said.words.as_deref()), (HookOutcome::Blocked, Some("not here")), "{output}");
         }
         let allowed = read_output(HookEvent::PreToolUse, code, "{\"permissionDecision\":\"allow\"}", "Traceback");
-        assert_eq!(allowed.outcome, HookOutcome::Failed);
+        assert_ne!(allowed.outcome, HookOutcome::Allowed);
     }
     for output in ["not here", "{\"reason\":\"not here\"}"] {
         let said = read_output(HookEvent::PreToolUse, 2, output, " ");
@@ -229,4 +229,14 @@ fn continue_false_ends_the_turn_and_other_arguments_need_no_forbidding() {
     };
     assert_eq!(changed("allow"), Some(json!({ "command": "ls" })));
     assert_eq!(changed("deny"), None);
+}
+
+#[test]
+fn a_guard_that_cannot_run_lets_the_user_be_asked_about_the_call() {
+    for (code, why) in [(126, "./guard.sh: Permission denied"), (127, "bash: guard: command not found")] {
+        let said = read_output(HookEvent::PreToolUse, code, "", why);
+        assert_eq!(said.outcome, HookOutcome::Asked);
+        assert!(said.words.is_some_and(|words| words.contains("has not looked at this call") && words.contains(why)));
+        assert_eq!(read_output(HookEvent::PostToolUse, code, "", why).outcome, HookOutcome::Failed);
+    }
 }
