@@ -2,7 +2,7 @@
 //! above, the change of the selected one below.
 //!
 //! What changed comes from the model of the run (`src/session/model/changes.rs`); what a file was at the start of the session
-//! knows the run alone, which is asked when the list opens. The undo: `src/tools/workspace/changes.rs`; stories:
+//! knows the run alone, which is asked when the list opens. The undo: `src/tools/workspace/changes.rs`; tests:
 //! `changes_pane.rs`, `changes.rs`, `undo.rs`.
 
 use ratatui::buffer::Buffer;

@@ -102,7 +102,7 @@ async fn an_extension_sees_who_asks_and_can_emit_events_of_its_own() {
     let builder = rig.builder().id("helper").context_window(10);
     let agent = rig.try_build(builder, |c| c.add_extension(Arc::new(extension))).await.unwrap();
     run(agent, "Hi.").answered().await;
-    assert_eq!(rig.story_of("helper")[2], r#"extension double: {"id":"helper","cap":10,"words":"Hi."}"#);
+    assert_eq!(rig.event_lines_of("helper")[2], r#"extension double: {"id":"helper","cap":10,"words":"Hi."}"#);
 }
 
 // D13
@@ -118,7 +118,7 @@ async fn a_failing_extension_fails_the_turn_and_the_next_one_works() {
     assert_eq!(sentence, "an extension failed: no memory today");
     run(agent, "good").answered().await;
     assert_eq!(
-        rig.story(),
+        rig.event_lines(),
         [
             "turn 1",
             "user start: bad",
@@ -156,7 +156,7 @@ async fn a_turn_with_one_tool_tells_its_story_in_order() {
     let agent = rig.agent([echo()]).await;
     let agent = run(agent, "Say one.").answered().await;
     assert_eq!(
-        rig.story(),
+        rig.event_lines(),
         [
             "turn 1",
             "user start: Say one.",
@@ -305,7 +305,7 @@ async fn a_panicking_listener_breaks_neither_the_turn_nor_the_other_listeners() 
     run(agent, "Look.").answered().await;
     let recorded: Vec<String> = rig.recorder.envelopes().iter().map(|envelope| envelope.seq.to_string()).collect();
     assert_eq!(log.all(), recorded);
-    assert_eq!(rig.story().last().unwrap(), "ended 1 completed");
+    assert_eq!(rig.event_lines().last().unwrap(), "ended 1 completed");
 }
 
 // D18
@@ -323,7 +323,7 @@ async fn a_reset_goes_back_to_the_system_prompt_and_keeps_tools_and_listeners() 
     assert_eq!(agent.step_limit().unwrap().step(), 0);
     assert!(!rig.cancellable.is_cancelled());
     assert_eq!(texts_of(&rig.interloper), ["still pending"]);
-    assert_eq!(rig.story().last().unwrap(), "reset");
+    assert_eq!(rig.event_lines().last().unwrap(), "reset");
 
     let agent = run(agent, "Hi.").answered().await;
     assert_eq!(rig.last_request().lines(), [&format!("system: {PROMPT}"), "user: Hi."]);

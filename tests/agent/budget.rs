@@ -51,7 +51,7 @@ async fn a_used_up_budget_ends_the_turn_at_its_boundary_and_pending_texts_stay_p
     assert_eq!(rig.requests().len(), 1, "no request behind the boundary");
     assert_eq!(notices(&rig), ["stopped before the next request: the budget is used up"]);
     assert_eq!(rig.interloper.peek()[0].text, "while it runs");
-    assert!(rig.story().contains(&"result c1: one done".to_owned()), "the call that ran has its result");
+    assert!(rig.event_lines().contains(&"result c1: one done".to_owned()), "the call that ran has its result");
 
     // A new turn is refused before its text is taken.
     rig.interloper.inject_user_message(("another", Delivery::Steer)).unwrap();
@@ -91,7 +91,7 @@ async fn children_are_charged_and_stop_at_their_own_boundary() {
     assert!(sentence.starts_with("the budget of $1.00 is used up"), "{sentence}");
     assert_eq!(rig.requests().len(), 2, "one of each");
     assert_eq!(budget.standing().nanos, 1_100_000_000);
-    assert!(rig.story().contains(&"finished digger 0 Failed".to_owned()), "{:?}", rig.story());
+    assert!(rig.event_lines().contains(&"finished digger 0 Failed".to_owned()), "{:?}", rig.event_lines());
     assert_eq!(notices(&rig).len(), 2, "each says that it stops");
 }
 

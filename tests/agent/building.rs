@@ -195,7 +195,7 @@ async fn tools_for_sub_agents_are_not_on_offer_to_the_parent() {
     assert_eq!(agent.sub_agent_tools().len(), 1);
     run(agent, "Fetch it.").answered().await;
     assert_eq!(rig.last_request().tool_names(), ["echo"]);
-    assert!(rig.story()[4].starts_with("result c1: Error: unknown tool 'fetch'"), "{:?}", rig.story());
+    assert!(rig.event_lines()[4].starts_with("result c1: Error: unknown tool 'fetch'"), "{:?}", rig.event_lines());
 }
 
 #[tokio::test]
@@ -217,7 +217,7 @@ async fn an_internal_tool_is_on_offer_but_not_among_the_tools() {
     assert!(matches!(taken, Err(BuildError::Argument(_))));
     let agent = run(agent, "Use it.").answered().await;
     assert_eq!(rig.last_request().tool_names(), ["echo", "inner"]);
-    assert_eq!(rig.story()[4], r#"result c1: raw {"any":[1]}"#, "raw tools take arguments unchecked");
+    assert_eq!(rig.event_lines()[4], r#"result c1: raw {"any":[1]}"#, "raw tools take arguments unchecked");
     assert_eq!(agent.tools().len(), 1);
     assert_eq!(agent.to_string(), "Agent(id=, model=test-model, tools=1, listeners=[InMemoryEventList])");
 }
@@ -238,7 +238,7 @@ async fn a_tool_that_connects_adds_tools_for_the_rest_of_its_turn() {
     let agent = run(rig.agent([connect]).await, "Connect.").answered().await;
     let offered: Vec<_> = rig.requests().iter().map(|request| request.tool_names().join(" ")).collect();
     assert_eq!(offered, ["connect", "connect remote", "connect remote", "connect remote"]);
-    let results: Vec<_> = rig.story().into_iter().filter(|line| line.starts_with("result")).collect();
+    let results: Vec<_> = rig.event_lines().into_iter().filter(|line| line.starts_with("result")).collect();
     assert_eq!(results[0], "result c1: connected");
     assert!(results[1].starts_with("result c2: Error: unknown tool 'remote'"), "not before the next request");
     assert_eq!(results[2..], ["result c3: raw {}", "result c4: there are two tools named \"remote\""]);

@@ -47,7 +47,7 @@ async fn a_cancel_before_the_first_request_makes_none() {
         .unwrap();
     let agent = run(agent, "Hi.").cancelled().await;
     assert_eq!(rig.requests().len(), 0);
-    assert_eq!(rig.story(), ["turn 1", "user start: Hi.", "cancelled", "ended 1 cancelled"]);
+    assert_eq!(rig.event_lines(), ["turn 1", "user start: Hi.", "cancelled", "ended 1 cancelled"]);
     the_next_turn_works(&rig, agent).await;
 }
 
@@ -85,7 +85,7 @@ async fn after_a_cancel_mid_stream_no_delta_comes_and_the_partial_answer_is_kept
         .unwrap();
     let agent = run(agent, "Count.").cancelled().await;
     assert_eq!(
-        rig.story()[2..],
+        rig.event_lines()[2..],
         [
             "~thinking: Hm.",
             "~assistant: one ",
@@ -114,7 +114,7 @@ async fn a_cancel_while_the_model_only_thinks_leaves_no_reply() {
     pause.reached().await;
     rig.cancellable.cancel();
     let agent = running.cancelled().await;
-    assert!(!rig.story().iter().any(|line| line.starts_with("interrupted")), "{:?}", rig.story());
+    assert!(!rig.event_lines().iter().any(|line| line.starts_with("interrupted")), "{:?}", rig.event_lines());
     assert_eq!(agent.history().messages().len(), 2);
     the_next_turn_works(&rig, agent).await;
 }
@@ -129,7 +129,7 @@ async fn a_cancel_cuts_a_stalled_stream_at_once() {
     pause.reached().await;
     rig.cancellable.cancel();
     let agent = running.cancelled().await;
-    assert_eq!(rig.story()[2..], ["~assistant: Half", "interrupted: Half", "cancelled", "ended 1 cancelled"]);
+    assert_eq!(rig.event_lines()[2..], ["~assistant: Half", "interrupted: Half", "cancelled", "ended 1 cancelled"]);
     the_next_turn_works(&rig, agent).await;
 }
 
@@ -143,7 +143,7 @@ async fn a_cancel_cuts_the_wait_for_an_answer_that_does_not_stream() {
     pause.reached().await;
     rig.cancellable.cancel();
     let agent = running.cancelled().await;
-    assert_eq!(rig.story()[2..], ["cancelled", "ended 1 cancelled"]);
+    assert_eq!(rig.event_lines()[2..], ["cancelled", "ended 1 cancelled"]);
     assert_eq!(agent.history().messages().len(), 2);
     the_next_turn_works(&rig, agent).await;
 }
@@ -218,7 +218,7 @@ async fn a_chunk_without_text_is_a_cancel_point_too() {
         .streaming(Streaming::On);
     let agent = rig.build(builder, []).await;
     run(agent, "Look.").cancelled().await;
-    assert_eq!(rig.story()[2..], ["cancelled", "ended 1 cancelled"]);
+    assert_eq!(rig.event_lines()[2..], ["cancelled", "ended 1 cancelled"]);
 }
 
 // D6, D7
@@ -232,7 +232,7 @@ async fn a_cancel_during_one_tool_drops_it_and_closes_the_rest_of_the_batch() {
     rig.cancellable.cancel();
     let agent = running.cancelled().await;
     assert_eq!(
-        rig.story()[3..],
+        rig.event_lines()[3..],
         ["call c1 look", "result c1: seen", "call c2 wait", "cancelled", "ended 1 cancelled"],
         "no result event for what did not run to its end"
     );
@@ -277,12 +277,12 @@ async fn a_cancel_during_the_rescue_says_so_for_both_and_ends_the_turn() {
     pause.reached().await;
     rig.cancellable.cancel();
     let agent = running.cancelled().await;
-    let story = rig.story();
+    let lines = rig.event_lines();
     assert_eq!(
-        story[story.len() - 4..],
+        lines[lines.len() - 4..],
         ["spawned synthesizer", "finished synthesizer Cancelled", "cancelled", "ended 1 cancelled"]
     );
-    let rescue = rig.story_of("synthesizer");
+    let rescue = rig.event_lines_of("synthesizer");
     assert_eq!(rescue[2..], ["~assistant: Half", "interrupted: Half", "cancelled", "ended 1 cancelled"]);
     the_next_turn_works(&rig, agent).await;
 }

@@ -47,7 +47,7 @@ async fn an_answer_being_written_gives_way_and_its_beginning_is_kept() {
     now(&rig, "Be brief.");
     running.answered().await;
     assert_eq!(
-        rig.story(),
+        rig.event_lines(),
         [
             "turn 1",
             "user start: Tell me.",
@@ -102,7 +102,7 @@ async fn a_request_without_a_first_token_gives_way() {
         now(&rig, "Quick.");
         running.answered().await;
         assert_eq!(rig.last_request().lines()[1..], ["user: Hi.", "user: Quick."], "nothing was said, nothing is kept");
-        assert!(!rig.story().iter().any(|line| line.starts_with("interrupted")));
+        assert!(!rig.event_lines().iter().any(|line| line.starts_with("interrupted")));
     }
 }
 
@@ -157,7 +157,7 @@ async fn a_message_withdrawn_in_time_cuts_nothing() {
     pause.open();
     running.answered().await;
     assert_eq!(rig.requests().len(), 1);
-    assert_eq!(rig.story()[3..], ["assistant: All of it.", "tokens", "ended 1 completed"]);
+    assert_eq!(rig.event_lines()[3..], ["assistant: All of it.", "tokens", "ended 1 completed"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -218,7 +218,7 @@ async fn calls_that_did_not_start_give_way_and_those_that_run_go_on() {
         ]
     );
     assert_eq!(
-        rig.story()[3..7],
+        rig.event_lines()[3..7],
         ["call c1 wait", "result c1: wait done", "user mid m2: stop looking", "user mid m1: and later this"],
         "a call that never started is not announced"
     );
@@ -277,7 +277,7 @@ async fn of_a_large_group_the_calls_without_a_place_give_way() {
         ]
     );
     // They were announced with their group, so the screen is told of their end.
-    assert!(rig.story().contains(&"result c9: Error: not run, the user sent a message".to_owned()));
+    assert!(rig.event_lines().contains(&"result c9: Error: not run, the user sent a message".to_owned()));
     assert_eq!(places(&rig), [("m1".to_owned(), 10, Some("t7".to_owned()))]);
 }
 

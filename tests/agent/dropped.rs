@@ -1,6 +1,6 @@
 //! Stories of a turn whose future is dropped (a time-out, a `select!`): what it leaves can be sent, and is closed (D24).
 //!
-//! That every turn, round and child that began has ended is checked at the end of each story by its rig.
+//! That every turn, round and child that began has ended is checked at the end of each test by its rig.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -56,12 +56,12 @@ async fn the_call_that_ran_is_interrupted_and_the_one_behind_it_is_not_run() {
             ]
         );
         assert_eq!(
-            rig.story(),
+            rig.event_lines(),
             ["turn 1", "user start: Go.", "tokens", "call c1 slow", "cancelled", "ended 1 cancelled"]
         );
         run(agent, "And?").answered().await;
         assert_eq!(
-            rig.story()[6..],
+            rig.event_lines()[6..],
             ["turn 2", "user start: And?", "assistant: Sorry.", "tokens", "ended 2 completed"]
         );
     }
@@ -75,7 +75,7 @@ async fn a_call_that_had_ended_beside_the_one_that_ran_keeps_its_result() {
     let there = async {
         slow.reached().await;
         quick.open();
-        until(|| rig.story().iter().any(|line| line == "result c2: quick done")).await;
+        until(|| rig.event_lines().iter().any(|line| line == "result c2: quick done")).await;
     };
     dropped(&mut agent, "Go.", there).await;
     assert_eq!(history(&agent)[2..], ["tool#c1: Error: cancelled while it ran", "tool#c2: quick done"]);
@@ -89,7 +89,7 @@ async fn the_text_that_had_come_stays_and_is_marked() {
     let mut agent = rig.build(rig.builder().streaming(Streaming::On), []).await;
     dropped(&mut agent, "Go.", pause.reached()).await;
     assert_eq!(history(&agent), ["user: Go.", "assistant: one  (interrupted)"]);
-    assert_eq!(rig.story()[2..], ["~assistant: one ", "interrupted: one ", "cancelled", "ended 1 cancelled"]);
+    assert_eq!(rig.event_lines()[2..], ["~assistant: one ", "interrupted: one ", "cancelled", "ended 1 cancelled"]);
 }
 
 // D5
@@ -121,10 +121,10 @@ async fn a_rescue_ends_with_the_turn_that_it_belongs_to() {
     let builder = rig.builder().streaming(Streaming::On).step_limit(StepLimit::new(1).unwrap());
     let mut agent = rig.build(builder, [tool("look", "seen")]).await;
     dropped(&mut agent, "Look.", pause.reached()).await;
-    let story = rig.story();
+    let lines = rig.event_lines();
     let end = ["spawned synthesizer", "finished synthesizer Cancelled", "cancelled", "ended 1 cancelled"];
-    assert_eq!(story[story.len() - 4..], end);
-    let rescue = rig.story_of("synthesizer");
+    assert_eq!(lines[lines.len() - 4..], end);
+    let rescue = rig.event_lines_of("synthesizer");
     assert_eq!(rescue[2..], ["~assistant: Half", "interrupted: Half", "cancelled", "ended 1 cancelled"]);
 }
 
@@ -135,9 +135,9 @@ async fn a_child_ends_with_the_turn_that_it_belongs_to() {
     rig.model.route(&child("miner"), [calls(&[("d1", "slow")])]);
     let mut agent = parent(&rig, [gated("slow", &gate)], vec![persona("miner", &["slow"])]).await;
     dropped(&mut agent, "Go.", gate.reached()).await;
-    assert_eq!(rig.story_of("miner 0")[3..], ["call d1 slow", "cancelled", "ended 1 cancelled"]);
+    assert_eq!(rig.event_lines_of("miner 0")[3..], ["call d1 slow", "cancelled", "ended 1 cancelled"]);
     assert_eq!(
-        rig.story()[3..],
+        rig.event_lines()[3..],
         ["call c1 agent", "spawned miner 0", "finished miner 0 Cancelled", "cancelled", "ended 1 cancelled"]
     );
     assert_eq!(history(&agent)[2..], ["tool#c1: Error: cancelled while it ran"]);
@@ -179,6 +179,6 @@ async fn an_agent_that_waited_at_its_gate_says_that_it_does_so_no_more() {
     dropped(&mut agent, "Go.", until(|| gate.paused_at().is_some())).await;
     assert_eq!(gate.paused_at(), None);
     let end = ["Resumed { decision: Cancelled }", "cancelled", "ended 1 cancelled"];
-    assert_eq!(rig.story()[4..], end);
+    assert_eq!(rig.event_lines()[4..], end);
     assert_eq!(history(&agent)[2..], ["tool#c1: Error: cancelled before it ran"]);
 }

@@ -51,7 +51,7 @@ async fn injected_text_follows_all_tool_results() {
         ]
     );
     assert_eq!(
-        rig.story()[3..12],
+        rig.event_lines()[3..12],
         [
             "call c1 one",
             "result c1: one done",
@@ -155,7 +155,7 @@ async fn the_rest_of_a_batch_runs_although_a_text_waits() {
         gate.open();
     }
     running.answered().await;
-    assert_eq!(rig.story().iter().filter(|line| line.ends_with("done")).count(), 3);
+    assert_eq!(rig.event_lines().iter().filter(|line| line.ends_with("done")).count(), 3);
 }
 
 #[tokio::test(start_paused = true)]
@@ -170,7 +170,7 @@ async fn an_injection_refreshes_no_budget_and_clears_no_cancel() {
     gate.open();
     gate.open();
     let agent = running.answered().await;
-    assert!(rig.story().contains(&"call c3 wait".to_owned()));
+    assert!(rig.event_lines().contains(&"call c3 wait".to_owned()));
     assert_eq!(agent.last_assistant_content(), Some("So far."));
     assert_eq!(agent.step_limit().unwrap().step(), 3);
 
@@ -355,7 +355,7 @@ async fn ids_of_messages_count_up_and_a_turn_of_run_loop_has_none() {
     let id = rig.interloper.inject_user_message("queued").unwrap().id;
     assert_eq!(id.as_str(), "m1");
     agent.run_queue().await.unwrap();
-    let users: Vec<_> = rig.story().into_iter().filter(|line| line.starts_with("user")).collect();
+    let users: Vec<_> = rig.event_lines().into_iter().filter(|line| line.starts_with("user")).collect();
     assert_eq!(users, ["user start: typed by the host", "user start m1: queued"]);
 }
 

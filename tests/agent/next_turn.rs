@@ -37,7 +37,7 @@ async fn text_typed_into_the_final_answer_starts_the_next_turn_at_once() {
     pause.open();
     running.answered().await;
     assert_eq!(
-        rig.story(),
+        rig.event_lines(),
         [
             "turn 1",
             "user start m1: Tell me.",
@@ -84,7 +84,7 @@ async fn steers_left_at_the_end_start_one_turn_and_follow_ups_one_each() {
     rig.inject("now b");
     assert_eq!(agent.run_queue().await.unwrap(), 3);
     assert_eq!(
-        rig.story(),
+        rig.event_lines(),
         [
             "turn 1",
             "user start m2: now a",
@@ -137,7 +137,7 @@ async fn a_late_steer_is_a_turn_before_the_waiting_follow_ups() {
     rig.inject("first this");
     pause.open();
     running.answered().await;
-    let order: Vec<_> = rig.story().into_iter().filter(|line| line.starts_with("user")).collect();
+    let order: Vec<_> = rig.event_lines().into_iter().filter(|line| line.starts_with("user")).collect();
     assert_eq!(order, ["user start m1: Go.", "user start m3: first this", "user start m2: afterwards"]);
 }
 
@@ -178,7 +178,7 @@ async fn a_failed_turn_keeps_what_waits_until_it_is_resumed() {
     let (mut agent, _) = running.failed().await;
     rig.interloper.resume();
     assert_eq!(agent.run_queue().await.unwrap(), 1);
-    assert_eq!(rig.story().last().unwrap(), "ended 2 completed");
+    assert_eq!(rig.event_lines().last().unwrap(), "ended 2 completed");
 }
 
 // D19
@@ -265,11 +265,11 @@ async fn the_step_limit_begins_anew_with_each_turn_of_the_queue() {
     rig.interloper.inject_user_message(("first", Delivery::FollowUp)).unwrap();
     rig.interloper.inject_user_message(("second", Delivery::FollowUp)).unwrap();
     assert_eq!(agent.run_queue().await.unwrap(), 2);
-    let ends: Vec<String> = rig.story().into_iter().filter(|line| line.starts_with("ended")).collect();
+    let ends: Vec<String> = rig.event_lines().into_iter().filter(|line| line.starts_with("ended")).collect();
     assert_eq!(ends, ["ended 1 completed", "ended 2 completed"]);
     // And with each turn of the caller's own.
     rig.model.push(two("c5", "c6"));
     rig.model.push(Played::text("Three."));
     agent.run_loop("third").await.unwrap();
-    assert!(rig.story().contains(&"ended 3 completed".to_owned()), "{:?}", rig.story());
+    assert!(rig.event_lines().contains(&"ended 3 completed".to_owned()), "{:?}", rig.event_lines());
 }

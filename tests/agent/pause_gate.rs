@@ -43,7 +43,7 @@ impl PausedRig {
         match self.gate.paused_at() {
             Some(PausePlace::Call(next)) => assert_eq!(next.id.as_str(), call),
             Some(PausePlace::Boundary) => assert_eq!(call, "", "it waits at a boundary"),
-            None => panic!("it does not wait at {call:?}: {:?}", self.rig.story()),
+            None => panic!("it does not wait at {call:?}: {:?}", self.rig.event_lines()),
         }
     }
 
@@ -73,7 +73,11 @@ async fn a_paused_agent_waits_before_each_call_and_at_the_boundary() {
     let paused = PausedRig::new([calls(&[("c1", "look"), ("c2", "look")]), Played::text("Done.")]);
     let running = paused.run([tool("look", "seen")]).await;
     paused.waits_at("c1").await;
-    assert_eq!(paused.rig.story().last().unwrap().split(' ').next(), Some("Paused"), "the call is not announced yet");
+    assert_eq!(
+        paused.rig.event_lines().last().unwrap().split(' ').next(),
+        Some("Paused"),
+        "the call is not announced yet"
+    );
     paused.step("c1").await;
     paused.step("c2").await;
     paused.step("").await;
@@ -179,7 +183,7 @@ async fn a_skipped_call_does_not_run_counts_as_a_step_and_gives_the_reason() {
     );
     assert_eq!(agent.step_limit().unwrap().step(), 2);
     assert_eq!(paused.waits()[..4], ["c1", "Skipped", "c2", "Skipped"]);
-    assert!(paused.rig.story().contains(&"result c2: Error: skipped by the user".to_owned()));
+    assert!(paused.rig.event_lines().contains(&"result c2: Error: skipped by the user".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]

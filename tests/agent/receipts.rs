@@ -68,9 +68,9 @@ async fn an_empty_piece_and_an_empty_answer_show_nothing() {
     let mut agent = rig.streaming([]).await;
     rig.inject("Go.");
     agent.run_queue().await.unwrap();
-    let story = rig.recorder.events();
-    let seen = story.iter().position(|event| matches!(event, Event::Seen { .. })).unwrap();
-    let first_reply = story.iter().position(|event| matches!(event, Event::Tokens(_))).unwrap();
+    let events = rig.recorder.events();
+    let seen = events.iter().position(|event| matches!(event, Event::Seen { .. })).unwrap();
+    let first_reply = events.iter().position(|event| matches!(event, Event::Tokens(_))).unwrap();
     assert!(seen > first_reply, "only the second answer said something");
     assert_eq!(receipts(&rig)[1..3], ["m1 seen step 0", "says Fine."]);
 }
@@ -82,9 +82,9 @@ async fn an_empty_answer_behind_thoughts_shows_that_it_was_read() {
         let mut agent = rig.build(rig.builder().streaming(streaming), []).await;
         rig.inject("Go.");
         agent.run_queue().await.unwrap();
-        let story = rig.recorder.events();
-        let seen = story.iter().position(|event| matches!(event, Event::Seen { .. })).unwrap();
-        let first_reply = story.iter().position(|event| matches!(event, Event::Tokens(_))).unwrap();
+        let events = rig.recorder.events();
+        let seen = events.iter().position(|event| matches!(event, Event::Seen { .. })).unwrap();
+        let first_reply = events.iter().position(|event| matches!(event, Event::Tokens(_))).unwrap();
         assert!(seen < first_reply);
         assert_eq!(receipts(&rig).iter().filter(|line| line.contains("seen")).count(), 1, "and once only");
     }

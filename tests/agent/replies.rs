@@ -31,7 +31,7 @@ async fn an_empty_answer_is_asked_for_once_more_and_counted() {
     let agent = rig.streaming([]).await;
     let agent = run(agent, "Well?").answered().await;
     assert_eq!(
-        rig.story(),
+        rig.event_lines(),
         [
             "turn 1",
             "user start: Well?",
@@ -118,7 +118,7 @@ async fn a_cut_stream_runs_nothing_and_keeps_the_text() {
     assert_eq!(sentence, "the reply was cut off before its end");
     run(agent, "And?").answered().await;
     assert_eq!(
-        rig.story()[..7],
+        rig.event_lines()[..7],
         [
             "turn 1",
             "user start: Look.",
@@ -157,7 +157,7 @@ async fn a_chunk_says_nothing_or_thinking_or_text_or_thinking_then_text() {
     let agent = rig.streaming([tool("look", "seen")]).await;
     let agent = run(agent, "Look.").answered().await;
     assert_eq!(
-        rig.story()[2..],
+        rig.event_lines()[2..],
         [
             "~thinking: t1",
             "~assistant: a1",
@@ -182,7 +182,7 @@ async fn without_streaming_there_are_no_deltas() {
     let agent = rig.agent([]).await;
     run(agent, "Hi.").answered().await;
     assert_eq!(rig.requests()[0].streaming, Streaming::Off);
-    assert!(!rig.story().iter().any(|line| line.starts_with('~')), "{:?}", rig.story());
+    assert!(!rig.event_lines().iter().any(|line| line.starts_with('~')), "{:?}", rig.event_lines());
 }
 
 fn notices(rig: &Rig) -> Vec<String> {

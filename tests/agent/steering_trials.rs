@@ -220,12 +220,12 @@ impl Trial {
                 }
             })
             .await;
-            let ended = self.rig.story().pop().unwrap();
+            let ended = self.rig.event_lines().pop().unwrap();
             if ended.ends_with("completed") && !self.rig.interloper.pending() {
                 return;
             }
         }
-        panic!("no turn was answered: {:?}", self.rig.story());
+        panic!("no turn was answered: {:?}", self.rig.event_lines());
     }
 
     fn check(&self, agent: &Agent) {

@@ -52,8 +52,8 @@ async fn a_listener_that_panics_when_it_is_asked_for_its_child_breaks_no_rescue(
         .unwrap();
     let agent = run(agent, "What is it?").answered().await;
     assert_eq!(agent.last_assistant_content(), Some("It is green."));
-    assert_eq!(rig.story().last().unwrap(), "ended 1 synthesized");
-    assert_eq!(rig.story_of("synthesizer").last().unwrap(), "ended 1 completed", "the others hear the rescue");
+    assert_eq!(rig.event_lines().last().unwrap(), "ended 1 synthesized");
+    assert_eq!(rig.event_lines_of("synthesizer").last().unwrap(), "ended 1 completed", "the others hear the rescue");
 }
 
 // D10
@@ -63,7 +63,7 @@ async fn a_used_up_budget_ends_in_a_notice_and_a_tools_free_answer() {
     let agent = exhausted(&rig, Played::text("Green, as far as seen.")).await;
     let agent = run(agent, "Which colour?").answered().await;
     assert_eq!(
-        rig.story()[4..],
+        rig.event_lines()[4..],
         [
             "call c1 look",
             "result c1: It is green.",
@@ -74,7 +74,10 @@ async fn a_used_up_budget_ends_in_a_notice_and_a_tools_free_answer() {
             "ended 1 synthesized"
         ]
     );
-    assert_eq!(rig.story_of("synthesizer")[2..], ["assistant: Green, as far as seen.", "tokens", "ended 1 completed"]);
+    assert_eq!(
+        rig.event_lines_of("synthesizer")[2..],
+        ["assistant: Green, as far as seen.", "tokens", "ended 1 completed"]
+    );
     let request = rig.last_request();
     assert_eq!(request.tools, []);
     assert_eq!(
@@ -119,8 +122,8 @@ async fn the_rescue_of_an_agent_with_an_id_is_named_after_it() {
     let builder = rig.builder().id("researcher 0").step_limit(StepLimit::new(1).unwrap());
     let agent = rig.build(builder, [tool("look", "seen")]).await;
     run(agent, "Look.").answered().await;
-    assert_eq!(rig.story_of("researcher 0_synthesizer").last().unwrap(), "ended 1 completed");
-    assert_eq!(rig.story_of("synthesizer"), [""; 0]);
+    assert_eq!(rig.event_lines_of("researcher 0_synthesizer").last().unwrap(), "ended 1 completed");
+    assert_eq!(rig.event_lines_of("synthesizer"), [""; 0]);
 }
 
 #[tokio::test]
@@ -147,7 +150,7 @@ async fn an_empty_rescue_is_an_answer_and_wins_over_the_history() {
     let agent = run(agent, "Which colour?").answered().await;
     assert_eq!(agent.last_assistant_content(), Some(""));
     assert!(agent.synthesized());
-    assert_eq!(rig.story().last().unwrap(), "ended 2 synthesized");
+    assert_eq!(rig.event_lines().last().unwrap(), "ended 2 synthesized");
     assert_sendable(&agent);
 }
 
@@ -159,7 +162,7 @@ async fn an_agent_that_shall_fail_then_does_so_without_a_rescue() {
     let agent = rig.build(rig.builder().step_limit(limit), [tool("look", "seen")]).await;
     let (agent, result) = run(agent, "Look.").end().await;
     assert!(matches!(result, Err(RunError::Exceeded(Exceeded { max_steps: 1 }))), "{result:?}");
-    assert_eq!(rig.story().last().unwrap(), "ended 1 failed: agent exhausted 1 steps");
+    assert_eq!(rig.event_lines().last().unwrap(), "ended 1 failed: agent exhausted 1 steps");
     run(agent, "And?").answered().await;
     assert_eq!(rig.last_request().lines()[4], "tool#c2: Error: step budget exhausted");
 }
@@ -266,9 +269,9 @@ async fn a_rescue_that_fails_fails_the_turn() {
     let agent = exhausted(&rig, Played::error(ProviderError::Stalled(300))).await;
     let (agent, sentence) = run(agent, "Which colour?").failed().await;
     assert_eq!(sentence, "the server was silent for 300 s");
-    let story = rig.story();
+    let lines = rig.event_lines();
     assert_eq!(
-        story[story.len() - 2..],
+        lines[lines.len() - 2..],
         ["finished synthesizer Failed", "ended 1 failed: the server was silent for 300 s"]
     );
     assert!(rig.interloper.paused());
@@ -284,7 +287,7 @@ async fn the_rescue_streams_when_its_agent_does_and_starts_from_a_known_window()
     let agent = rig.build(builder, [tool("look", "seen")]).await;
     run(agent, "Look.").answered().await;
     assert_eq!(rig.last_request().streaming, Streaming::On);
-    assert!(rig.story_of("synthesizer").contains(&"~assistant: Green.".to_owned()));
+    assert!(rig.event_lines_of("synthesizer").contains(&"~assistant: Green.".to_owned()));
     let caps = rig.events().into_iter().filter(|event| *event == Event::ContextCap { tokens: Some(999) }).count();
     assert_eq!(caps, 2);
 }
@@ -297,7 +300,7 @@ async fn a_rescue_that_calls_tools_gets_none_and_has_a_budget_of_its_own() {
     let agent = rig.limited(1, [tool("look", "seen")]).await;
     let (_, sentence) = run(agent, "Look.").failed().await;
     assert_eq!(sentence, "agent exhausted 1 steps");
-    let rescue = rig.story_of("synthesizer");
+    let rescue = rig.event_lines_of("synthesizer");
     assert!(rescue.iter().any(|line| line.starts_with("result s1: Error: unknown tool 'look'")), "{rescue:?}");
     assert!(rig.events().iter().any(|event| matches!(event, Event::AgentFinished { outcome: Outcome::Failed, .. })));
 }

@@ -223,7 +223,7 @@ async fn the_exit_deletes_the_directory_of_a_child_that_still_runs() {
 #[tokio::test]
 async fn a_temporary_workspace_that_cannot_be_made_is_named_as_the_reason() {
     const MARK: &str = "STEERSMAN_TEST_NO_TEMPORARY_DIRECTORY";
-    // The directory is the process's, so the story has one for itself.
+    // The directory is the process's, so the test has one for itself.
     if std::env::var_os(MARK).is_none() {
         let name = "temp_workspace::a_temporary_workspace_that_cannot_be_made_is_named_as_the_reason";
         let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
@@ -283,5 +283,5 @@ async fn without_a_temporary_workspace_the_child_uses_the_very_tool_of_its_paren
     let counts = acting("counts", move |_| (count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1).to_string());
     let agent = parent(&rig, [counts], vec![persona("miner", &["counts"])]).await;
     run(agent, "Go.").answered().await;
-    assert!(rig.story_of("miner 0").contains(&"result k1: 2".to_owned()));
+    assert!(rig.event_lines_of("miner 0").contains(&"result k1: 2".to_owned()));
 }

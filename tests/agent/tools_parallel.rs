@@ -102,7 +102,7 @@ async fn neighbouring_safe_calls_run_at_the_same_time_and_results_enter_in_call_
     }
     running.answered().await;
     assert_eq!(
-        rig.story()[3..9],
+        rig.event_lines()[3..9],
         ["call c1 a", "call c2 b", "call c3 c", "result c3: c done", "result c1: a done", "result c2: b done"],
         "events come when they happen"
     );
@@ -116,7 +116,7 @@ async fn a_call_that_runs_alone_splits_the_batch_into_groups() {
     let agent = rig.agent([beside("read", "r"), tool("write", "w")]).await;
     run(agent, "Go.").answered().await;
     assert_eq!(
-        rig.story()[3..15],
+        rig.event_lines()[3..15],
         [
             "call c1 read",
             "call c2 read",
@@ -180,7 +180,7 @@ async fn at_most_eight_run_at_once_and_a_slow_first_one_keeps_nobody_waiting() {
         quick.open();
     }
     settle().await;
-    assert_eq!(rig.story().iter().filter(|line| line.ends_with(": q")).count(), 19, "the slow one still runs");
+    assert_eq!(rig.event_lines().iter().filter(|line| line.ends_with(": q")).count(), 19, "the slow one still runs");
     slow.open();
     running.answered().await;
     assert_eq!(most.load(Ordering::SeqCst), 7);
@@ -199,7 +199,7 @@ async fn a_batch_of_three_with_two_steps_left_runs_two() {
         let agent = rig.limited(2, [make("look", "seen")]).await;
         let agent = run(agent, "Look.").answered().await;
         let calls: Vec<String> =
-            rig.story().into_iter().filter(|l| l.starts_with("call") || l.starts_with("res")).collect();
+            rig.event_lines().into_iter().filter(|l| l.starts_with("call") || l.starts_with("res")).collect();
         assert_eq!(calls.iter().filter(|line| line.starts_with("result")).count(), 2);
         assert_eq!(calls.iter().filter(|line| line.starts_with("call")).count(), 3, "the tripping call is shown");
         assert_eq!(
@@ -245,10 +245,10 @@ async fn the_event_comes_before_the_tick_and_the_tick_before_the_check() {
     .on_cancel(OnCancel::Wait);
     let agent = rig.limited(1, [Arc::new(stop) as Arc<dyn Tool>, tool("look", "seen")]).await;
     run(agent, "Go.").cancelled().await;
-    let story = rig.story();
-    assert_eq!(story[4..6], ["result c1: stopped", "call c2 look"]);
-    assert!(story[6].starts_with("fallback: "), "the budget wins: {story:?}");
-    assert_eq!(story[story.len() - 2..], ["cancelled", "ended 1 cancelled"]);
+    let lines = rig.event_lines();
+    assert_eq!(lines[4..6], ["result c1: stopped", "call c2 look"]);
+    assert!(lines[6].starts_with("fallback: "), "the budget wins: {lines:?}");
+    assert_eq!(lines[lines.len() - 2..], ["cancelled", "ended 1 cancelled"]);
 }
 
 // D7, D11
@@ -265,7 +265,7 @@ async fn a_cancel_between_calls_shows_the_next_call_and_does_not_run_it() {
     let agent = rig.agent([Arc::new(stop) as Arc<dyn Tool>, look]).await;
     let agent = run(agent, "Go.").cancelled().await;
     assert_eq!(
-        rig.story()[3..],
+        rig.event_lines()[3..],
         ["call c1 stop", "result c1: stopped", "call c2 look", "cancelled", "ended 1 cancelled"]
     );
     run(agent, "Again.").answered().await;
@@ -303,7 +303,7 @@ async fn a_cancel_while_a_group_is_prepared_runs_none_of_it() {
         .await
         .unwrap();
     run(agent, "Go.").cancelled().await;
-    assert_eq!(rig.story()[3..], ["call c1 read", "call c2 read", "cancelled", "ended 1 cancelled"]);
+    assert_eq!(rig.event_lines()[3..], ["call c1 read", "call c2 read", "cancelled", "ended 1 cancelled"]);
 }
 
 // D14
@@ -365,7 +365,7 @@ async fn a_tool_that_returns_cancelled_ends_the_turn_and_no_error_text_is_made_o
     let agent = rig.agent([Arc::new(gives_up) as Arc<dyn Tool>, tool("look", "seen")]).await;
     let agent = run(agent, "Go.").cancelled().await;
     assert_sendable(&agent);
-    assert!(!rig.story().iter().any(|line| line.starts_with("result")), "{:?}", rig.story());
+    assert!(!rig.event_lines().iter().any(|line| line.starts_with("result")), "{:?}", rig.event_lines());
 }
 
 #[tokio::test(start_paused = true)]
@@ -386,10 +386,10 @@ async fn progress_of_a_running_call_is_shown_before_its_result() {
     let running = run(agent, "Build.");
     gate.reached().await;
     settle().await;
-    assert_eq!(rig.story().last().unwrap(), "progress c1: 1 of 2");
+    assert_eq!(rig.event_lines().last().unwrap(), "progress c1: 1 of 2");
     gate.open();
     running.answered().await;
-    assert_eq!(rig.story()[4..7], ["progress c1: 1 of 2", "progress c1: 2 of 2", "result c1: built"]);
+    assert_eq!(rig.event_lines()[4..7], ["progress c1: 1 of 2", "progress c1: 2 of 2", "result c1: built"]);
 }
 
 // D6: one that can stop is dropped, one that must finish finishes; each call has its result.
@@ -407,7 +407,7 @@ async fn a_cancel_in_a_group_drops_what_can_stop_and_waits_for_what_must_finish(
     finishes.open();
     let agent = running.cancelled().await;
     assert_eq!(
-        rig.story()[3..],
+        rig.event_lines()[3..],
         [
             "call c1 done",
             "call c2 stops",
@@ -436,6 +436,6 @@ async fn an_atomic_tool_finishes_although_the_turn_is_cancelled() {
     rig.cancellable.cancel();
     gate.open();
     running.cancelled().await;
-    assert_eq!(rig.story()[4..], ["result c1: write done", "cancelled", "ended 1 cancelled"]);
+    assert_eq!(rig.event_lines()[4..], ["result c1: write done", "cancelled", "ended 1 cancelled"]);
     assert_eq!(rig.requests().len(), 1, "nothing is asked once stopped");
 }

@@ -144,7 +144,7 @@ async fn a_typed_tool_works_in_a_turn_and_its_refusals_reach_the_model() {
         Rig::new([Played::calls(&[("c1", "book", good), ("c2", "book", r#"{"nights": 0}"#)]), Played::text("Done.")]);
     let tools: [Arc<dyn Tool>; 1] = [Arc::new(book)];
     run(rig.agent(tools).await, "Book.").answered().await;
-    let results: Vec<String> = rig.story().into_iter().filter(|line| line.starts_with("result")).collect();
+    let results: Vec<String> = rig.event_lines().into_iter().filter(|line| line.starts_with("result")).collect();
     assert_eq!(results[0], "result c1: Oslo 200");
     assert!(results[1].starts_with("result c2: Error: invalid arguments:\n- "), "{results:?}");
     assert_eq!(rig.last_request().tool_names(), ["book"]);

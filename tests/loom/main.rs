@@ -1,7 +1,7 @@
 //! The queue under every order of its threads: no text is lost, doubled or overtaken, and a stop always holds.
 //!
 //! The sources of the queue are compiled here once more, with loom's mutex in place of the standard one; loom then
-//! runs each story in all orders that matter. Everything else (ids, errors, limits) is the library's own.
+//! runs each test in all orders that matter. Everything else (ids, errors, limits) is the library's own.
 
 mod control;
 mod sync;

@@ -1,6 +1,6 @@
 //! Files that somebody put where the program itself reads: searches, `@` and a start end soon, within bounds of memory.
 //!
-//! Each story runs in a process of its own under a limit of memory, so that a fault ends the story and not the machine.
+//! Each test runs in a process of its own under a limit of memory, so that a fault ends the test and not the machine.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -22,9 +22,9 @@ use crate::support::files::Files;
 use crate::support::program::{Program, exit_code, stderr};
 use crate::support::server::{Reply, Server};
 
-/// How long a story may take on a crowded machine before it counts as one that hangs.
+/// How long a test may take on a crowded machine before it counts as one that hangs.
 const PATIENCE: Duration = Duration::from_mins(3);
-/// The most memory that a story may have used at a time, KiB: some 50 MiB of rules and what a test binary needs.
+/// The most memory that a test may have used at a time, KiB: some 50 MiB of rules and what a test binary needs.
 const PEAK: u64 = 400 * 1024;
 
 /// What somebody puts in the place of a file.
@@ -81,10 +81,10 @@ fn put(kind: &str, path: &Path) -> bool {
     .is_ok()
 }
 
-/// Runs a story of this file in a process of its own and checks its end, its time and its memory.
-fn within_bounds(story: &str, kind: &str) {
+/// Runs a test of this file in a process of its own and checks its end, its time and its memory.
+fn within_bounds(test: &str, kind: &str) {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", &format!("hostile_files::{story}"), "--nocapture"])
+        .args(["--exact", &format!("hostile_files::{test}"), "--nocapture"])
         .env("STORY_KIND", kind)
         .stdout(Stdio::piped())
         .spawn()
@@ -98,11 +98,11 @@ fn within_bounds(story: &str, kind: &str) {
     });
     let Ok(said) = end.recv_timeout(PATIENCE) else {
         child.kill().unwrap();
-        panic!("{story} hangs with: {kind}");
+        panic!("{test} hangs with: {kind}");
     };
-    assert!(child.wait().unwrap().success(), "{story} fails with: {kind}\n{said}");
+    assert!(child.wait().unwrap().success(), "{test} fails with: {kind}\n{said}");
     let peak = said.split("peak <").nth(1).and_then(|rest| rest.split('>').next()).unwrap_or_else(|| panic!("{said}"));
-    assert!(peak.parse::<u64>().unwrap() < PEAK, "{story} took {peak} KiB with: {kind}");
+    assert!(peak.parse::<u64>().unwrap() < PEAK, "{test} took {peak} KiB with: {kind}");
 }
 
 /// Limits the memory of this process, so that a fault cannot fill that of the machine.

@@ -1,4 +1,4 @@
-//! Proxies of the environment, names that need none, and authorities of the environment. Each story runs in a process of
+//! Proxies of the environment, names that need none, and authorities of the environment. Each test runs in a process of
 //! its own, since a process has one environment.
 
 use std::net::SocketAddr;

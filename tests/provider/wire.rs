@@ -465,11 +465,11 @@ async fn the_models_of_a_server_are_listed_in_its_order() {
     assert_eq!(error, format!("the server answered 401: who? ({server_name}, with the key of MY_KEY)"));
 }
 
-/// Runs one story of this file again, in a process with another environment.
-fn again(story: &str, environment: &[(&str, &str)]) {
+/// Runs one test of this file again, in a process with another environment.
+fn again(test: &str, environment: &[(&str, &str)]) {
     let program = std::env::current_exe().unwrap();
     let mut child = std::process::Command::new(program);
-    let output = child.args(["--exact", story]).envs(environment.iter().copied()).output().unwrap();
+    let output = child.args(["--exact", test]).envs(environment.iter().copied()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }

@@ -3,7 +3,7 @@
 //! Each module is one way of using it. The server behind it records every request and fails the test when one is
 //! invalid: a tool call without its result directly behind it.
 
-#![allow(clippy::format_collect, clippy::format_push_string)] // How a story writes a long text.
+#![allow(clippy::format_collect, clippy::format_push_string)] // How a test writes a long text.
 
 use steersman_test_support as support;
 

@@ -63,7 +63,7 @@ impl Crewed {
     }
 
     /// Returns what an agent's events say of its queue and its end, with those of its spawner about it.
-    fn queue_story(&self, agent: &str) -> Vec<String> {
+    fn queue_lines(&self, agent: &str) -> Vec<String> {
         let texts = |entries: Vec<steersman_base::event::Pending>| -> Vec<String> {
             entries.into_iter().map(|entry| format!("{} {}", entry.id, entry.text)).collect()
         };
@@ -100,16 +100,16 @@ async fn a_text_for_a_child_enters_at_its_own_next_boundary_and_nowhere_else() {
     assert_eq!(deck.ids(), ["", "a 0", "b 0"]);
     assert_eq!(deck.steer("a 0", "and the tests").unwrap(), "m1");
     settle().await;
-    assert_eq!(deck.queue_story("a 0"), [r#"pending ["m1 and the tests"]"#], "it is told at once");
+    assert_eq!(deck.queue_lines("a 0"), [r#"pending ["m1 and the tests"]"#], "it is told at once");
     gate.open();
     gate.open();
     running.answered().await;
     assert_eq!(deck.last_of("a")[3..], ["tool#k: wait done", "user: and the tests"]);
     assert_eq!(deck.last_of("b")[3..], ["tool#k: wait done"]);
     assert_eq!(deck.rig.last_request().lines()[3..], ["tool#c1: from a", "tool#c2: from b"]);
-    let story = deck.queue_story("a 0");
+    let lines = deck.queue_lines("a 0");
     // The scripted model answers before the child's task looks at its queue again.
-    assert_eq!(story[1..], ["delivered m1 and the tests", "turn Completed", "pending []", "finished Completed"]);
+    assert_eq!(lines[1..], ["delivered m1 and the tests", "turn Completed", "pending []", "finished Completed"]);
     assert_eq!(deck.ids(), [""]);
 }
 
@@ -135,7 +135,7 @@ async fn a_text_for_all_is_one_text_for_each_with_an_id_of_its_own() {
     running.answered().await;
     for (agent, id) in [("", "m1"), ("a 0", "m2"), ("b 0", "m3")] {
         let delivered: Vec<String> =
-            deck.queue_story(agent).into_iter().filter(|line| line.starts_with("delivered")).collect();
+            deck.queue_lines(agent).into_iter().filter(|line| line.starts_with("delivered")).collect();
         assert_eq!(delivered, [format!("delivered {id} hurry")]);
     }
 }
@@ -153,9 +153,9 @@ async fn what_a_child_did_not_take_before_its_end_is_given_back_and_later_texts_
     deck.steer("a 0", "as well").unwrap();
     pause.open();
     running.answered().await;
-    let story = deck.queue_story("a 0");
+    let lines = deck.queue_lines("a 0");
     let end = ["turn Completed", r#"returned ["m1 too late", "m2 as well"]"#, "pending []", "finished Completed"];
-    assert_eq!(story[story.len() - 4..], end);
+    assert_eq!(lines[lines.len() - 4..], end);
     assert_eq!(deck.rig.last_request().lines()[3..], ["tool#c1: The answer."], "they enter no conversation");
     assert_eq!(deck.steer("a 0", "much too late"), Err(Refused::Ended));
     assert_eq!(deck.crew.peek(), []);
@@ -198,10 +198,10 @@ async fn one_child_is_cancelled_its_parent_is_told_and_goes_on_and_its_sibling_n
     running.answered().await;
     let results = ["tool#c1: Error: cancelled by the user", "tool#c2: from b"];
     assert_eq!(deck.rig.last_request().lines()[3..], results);
-    let story = deck.queue_story("a 0");
-    assert_eq!(story[1..], ["turn Cancelled", r#"returned ["m1 never read"]"#, "pending []", "finished Cancelled"]);
-    assert_eq!(deck.queue_story("b 0"), ["turn Completed", "finished Completed"]);
-    assert_eq!(deck.rig.story().last().unwrap(), "ended 1 completed");
+    let lines = deck.queue_lines("a 0");
+    assert_eq!(lines[1..], ["turn Cancelled", r#"returned ["m1 never read"]"#, "pending []", "finished Cancelled"]);
+    assert_eq!(deck.queue_lines("b 0"), ["turn Completed", "finished Completed"]);
+    assert_eq!(deck.rig.event_lines().last().unwrap(), "ended 1 completed");
 }
 
 // D6
@@ -236,10 +236,10 @@ async fn a_stop_still_ends_every_child_and_the_parent_and_the_texts_of_all_come_
     assert_eq!(back, ["for main", "for a"]);
     let agent = running.cancelled().await;
     for id in ["a 0", "b 0"] {
-        assert_eq!(deck.queue_story(id).last().unwrap(), "finished Cancelled");
+        assert_eq!(deck.queue_lines(id).last().unwrap(), "finished Cancelled");
     }
-    assert!(!deck.queue_story("a 0").iter().any(|line| line.starts_with("returned")), "a text comes back once");
-    assert!(!deck.rig.story().iter().any(|line| line.starts_with("result")), "no Error: text was made of it");
+    assert!(!deck.queue_lines("a 0").iter().any(|line| line.starts_with("returned")), "a text comes back once");
+    assert!(!deck.rig.event_lines().iter().any(|line| line.starts_with("result")), "no Error: text was made of it");
     run(agent, "Else.").answered().await;
     assert_eq!(deck.rig.last_request().lines()[3], "tool#c1: Error: cancelled while it ran");
     assert!(!deck.handle.cancel_agent(&AgentId::main()), "the main agent is stopped, not cancelled like a child");
@@ -346,7 +346,7 @@ async fn a_run_that_is_dropped_gives_the_texts_of_its_children_back() {
         deck.steer("a 0", "first").unwrap();
     }
     assert_eq!(
-        deck.queue_story("a 0"),
+        deck.queue_lines("a 0"),
         ["turn Cancelled", r#"returned ["m1 first"]"#, "pending []", "finished Cancelled"]
     );
     assert_eq!(deck.ids(), [""]);

@@ -1,4 +1,4 @@
-//! A client of a run: requests go in, replies and snapshots come out; the same request twice is one operation. Every story of the
+//! A client of a run: requests go in, replies and snapshots come out; the same request twice is one operation. Every test of the
 //! screen runs over the same client, with each request and update written as JSON and read again.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

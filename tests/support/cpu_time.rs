@@ -1,4 +1,4 @@
-//! The processor time of the calling thread: what a bound on work is measured with, so that a busy machine fails no story.
+//! The processor time of the calling thread: what a bound on work is measured with, so that a busy machine fails no test.
 
 use std::time::Duration;
 

@@ -17,7 +17,7 @@ use steersman_session::host::{Handle, Mailbox};
 use steersman_session::socket::{About, SocketServer, Sockets, listen};
 use tempfile::TempDir;
 
-/// A run without an agent: its queues, and its mailbox into which a story puts what an agent would say.
+/// A run without an agent: its queues, and its mailbox into which a test puts what an agent would say.
 pub fn handle() -> Handle {
     let main = Controls {
         interloper: Arc::new(Interloper::new()),

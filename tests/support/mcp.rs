@@ -1,4 +1,4 @@
-//! MCP servers for stories: a transport that a test plays, and the scripted server as a process.
+//! MCP servers for tests: a transport that a test plays, and the scripted server as a process.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! An MCP server at an address of this machine, for stories: it keeps sessions, and a test says what else it does.
+//! An MCP server at an address of this machine, for tests: it keeps sessions, and a test says what else it does.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};

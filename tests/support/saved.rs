@@ -1,4 +1,4 @@
-//! A saved session for the stories of search, export, import and replay: two rounds, a sub-agent, a text sent while a tool
+//! A saved session for the tests of search, export, import and replay: two rounds, a sub-agent, a text sent while a tool
 //! ran, and hostile texts.
 
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ impl Saved {
         self.files().find(header.session.as_str()).unwrap()
     }
 
-    /// Saves the session that most stories are about.
+    /// Saves the session that most tests are about.
     pub fn usual(&self) -> SessionFile {
         self.session(usual)
     }

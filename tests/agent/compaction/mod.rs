@@ -277,8 +277,8 @@ async fn a_sub_agent_compacts_its_own_conversation() {
     let builder = rig.builder().context_window(WINDOW);
     let parent = parent_of(&rig, builder, [wordy("one")], vec![persona("digger", &["one"])]).await;
     run(parent, "Go.").answered().await;
-    let story = rig.story_of("digger 0");
-    assert!(story.iter().any(|line| line.contains("What was dug.")), "{story:?}");
+    let lines = rig.event_lines_of("digger 0");
+    assert!(lines.iter().any(|line| line.contains("What was dug.")), "{lines:?}");
     let last = rig.model.requests_of(&child("digger")).pop().unwrap();
     assert_eq!(last.lines()[1..3], [task("Dig."), summary("What was dug.")]);
 }

@@ -28,9 +28,9 @@ pub fn families() -> Vec<Family> {
     Family::ALL.into_iter().filter(spoken).collect()
 }
 
-/// Runs a story with each item, many at a time: most of their time is waits before another attempt.
-pub async fn beside<T>(items: impl IntoIterator<Item = T>, story: impl AsyncFn(T)) {
-    futures_util::stream::iter(items).for_each_concurrent(16, |item| story(item)).await;
+/// Runs a check with each item, many at a time: most of their time is waits before another attempt.
+pub async fn beside<T>(items: impl IntoIterator<Item = T>, check: impl AsyncFn(T)) {
+    futures_util::stream::iter(items).for_each_concurrent(16, |item| check(item)).await;
 }
 
 /// Plays each fault in each family.

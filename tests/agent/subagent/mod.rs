@@ -36,7 +36,7 @@ async fn a_child_gets_its_prompt_its_task_and_its_tools_in_the_parents_order_and
     assert_eq!(request.lines(), ["system: You are the miner child.", "user: Dig."]);
     assert_eq!(request.tool_names(), ["read", "grep", "fetch"]);
     assert_eq!(rig.requests()[0].tool_names(), ["read", "write", "grep", "agent", "inner"]);
-    assert!(rig.story_of("miner 0")[4].starts_with("result k1: Error: unknown tool 'agent'"), "no recursion");
+    assert!(rig.event_lines_of("miner 0")[4].starts_with("result k1: Error: unknown tool 'agent'"), "no recursion");
     assert_eq!(rig.last_request().lines()[3], "tool#c1: Gold.");
 }
 
@@ -119,10 +119,10 @@ async fn a_child_out_of_steps_is_rescued_and_costs_the_parent_one_step() {
     let agent = run(agent, "Go.").answered().await;
     assert_eq!(agent.step_limit().unwrap().step(), 1);
     assert_eq!(rig.last_request().lines()[3], "tool#c1: Some gold.");
-    assert_eq!(rig.story_of("miner 0").last().unwrap(), "ended 1 synthesized");
-    assert_eq!(rig.story_of("miner 0_synthesizer").last().unwrap(), "ended 1 completed");
-    assert!(rig.story().contains(&"finished miner 0 Synthesized".to_owned()), "{:?}", rig.story());
-    assert_eq!(rig.story().last().unwrap(), "ended 1 completed");
+    assert_eq!(rig.event_lines_of("miner 0").last().unwrap(), "ended 1 synthesized");
+    assert_eq!(rig.event_lines_of("miner 0_synthesizer").last().unwrap(), "ended 1 completed");
+    assert!(rig.event_lines().contains(&"finished miner 0 Synthesized".to_owned()), "{:?}", rig.event_lines());
+    assert_eq!(rig.event_lines().last().unwrap(), "ended 1 completed");
 }
 
 // D6
@@ -141,10 +141,10 @@ async fn a_cancel_ends_three_children_and_the_parent_and_the_next_turn_works() {
     rig.cancellable.cancel();
     let agent = running.cancelled().await;
     for id in ["a 0", "a 1", "b 0", ""] {
-        let story = rig.story_of(id);
-        assert_eq!(story[story.len() - 2..], ["cancelled", "ended 1 cancelled"], "agent {id:?}");
+        let lines = rig.event_lines_of(id);
+        assert_eq!(lines[lines.len() - 2..], ["cancelled", "ended 1 cancelled"], "agent {id:?}");
     }
-    assert!(!rig.story().iter().any(|line| line.starts_with("result")), "no Error: text was made of it");
+    assert!(!rig.event_lines().iter().any(|line| line.starts_with("result")), "no Error: text was made of it");
     let finished = |event: &Event| matches!(event, Event::AgentFinished { outcome: Outcome::Cancelled, .. });
     assert_eq!(rig.events().iter().filter(|event| finished(event)).count(), 3);
     run(agent, "Else.").answered().await;
@@ -192,7 +192,7 @@ async fn a_call_that_cannot_spawn_is_an_observation_and_takes_no_number() {
     assert!(lines[3..6].iter().all(|line| line.contains("Error: invalid arguments")), "{lines:?}");
     assert!(lines[3].contains("\"miner\""), "it says which there are: {}", lines[3]);
     assert_eq!(lines[6], "tool#c4: Gold.");
-    assert_eq!(rig.story_of("miner 0").last().unwrap(), "ended 1 completed");
+    assert_eq!(rig.event_lines_of("miner 0").last().unwrap(), "ended 1 completed");
 }
 
 // D14
@@ -216,7 +216,7 @@ async fn a_child_shares_transport_streaming_and_window() {
     run(agent, "Go.").answered().await;
     assert_eq!(rig.model.transports(), [transport.clone(), transport]);
     assert_eq!(rig.model.requests_of(&child("miner"))[0].streaming, Streaming::On);
-    assert!(rig.story_of("miner 0").contains(&"~assistant: Gold.".to_owned()));
+    assert!(rig.event_lines_of("miner 0").contains(&"~assistant: Gold.".to_owned()));
     let caps: Vec<String> = rig
         .recorder
         .envelopes()

@@ -1,7 +1,7 @@
 //! The queue's own sources, and a stand-in for the cancel flag: the real one wakes waiting tasks through tokio, which
 //! loom does not know. The queue only sets, clears and reads it.
 
-#![allow(dead_code)] // The stories call a part of the queue's methods.
+#![allow(dead_code)] // The tests call a part of the queue's methods.
 
 #[path = "../../../src/core/control/interloper/mod.rs"]
 mod interloper;

@@ -1,4 +1,4 @@
-//! The clients in `assets/clients`: their types are those of the schema, and each runs a story with questions, a second turn,
+//! The clients in `assets/clients`: their types are those of the schema, and each runs a script with questions, a second turn,
 //! a refused request and the end.
 //!
 //! `STEERSMAN_UPDATE_MANUAL=1 cargo test --test program clients::` writes the types anew.
@@ -97,12 +97,12 @@ As you say.
 false []
 ";
 
-/// Runs a story with a model that wants to remove a file and then says two things.
-fn said(command: &mut Command, story: &Path, home: &Path) -> String {
+/// Runs a script with a model that wants to remove a file and then says two things.
+fn said(command: &mut Command, script: &Path, home: &Path) -> String {
     let removal = Reply::calls(&[("c1", "bash", r#"{"command":"rm kept"}"#)]);
     let server = Server::start([removal, Reply::text("I leave it."), Reply::text("As you say.")]);
     let output = command
-        .arg(story)
+        .arg(script)
         .arg(built_program())
         .args(["--base-url", &server.url(), "--model", "m", "--sandbox", "off"])
         .env("HOME", home)
@@ -121,11 +121,11 @@ fn the_client_in_python_asks_answers_reads_and_ends() {
         return skip(Need::Program("python3"), "the client in Python");
     }
     let home = tempfile::TempDir::new().unwrap();
-    let story = home.path().join("story.py");
-    fs::write(&story, PYTHON).unwrap();
+    let script = home.path().join("script.py");
+    fs::write(&script, PYTHON).unwrap();
     let mut command = Command::new("python3");
     command.env("PYTHONPATH", client("")).env("PYTHONDONTWRITEBYTECODE", "1");
-    let said = said(&mut command, &story, home.path());
+    let said = said(&mut command, &script, home.path());
     assert_eq!(said.to_lowercase(), SAID.to_lowercase(), "only `false` is written otherwise");
 }
 
@@ -137,10 +137,10 @@ fn the_client_in_typescript_asks_answers_reads_and_ends() {
         return skip(Need::RecentNode, "the client in TypeScript");
     }
     let home = tempfile::TempDir::new().unwrap();
-    let story = home.path().join("story.ts");
+    let script = home.path().join("script.ts");
     fs::copy(client("steersman.ts"), home.path().join("steersman.ts")).unwrap();
-    fs::write(&story, TYPESCRIPT).unwrap();
+    fs::write(&script, TYPESCRIPT).unwrap();
     let mut command = Command::new("node");
     command.args(["--experimental-strip-types", "--no-warnings"]);
-    assert_eq!(said(&mut command, &story, home.path()), SAID);
+    assert_eq!(said(&mut command, &script, home.path()), SAID);
 }

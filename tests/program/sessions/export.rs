@@ -385,7 +385,7 @@ fn a_recording_plays_on_a_terminal_and_ends_with_the_screen_as_it_was() {
 
 #[test]
 fn hostile_text_is_hostile() {
-    // The other stories count on it.
+    // The other tests count on it.
     assert!(HOSTILE.contains("<script>") && HOSTILE.contains('\u{1b}') && HOSTILE.starts_with('='));
 }
 

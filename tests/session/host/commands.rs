@@ -28,12 +28,12 @@ async fn a_reset_goes_back_to_the_system_prompt_and_the_session_goes_on() {
     ship.settled().await;
     assert_eq!(ship.host.handle().request(Command::Reset), []);
     settle().await;
-    assert_eq!(ship.story().last().unwrap(), "reset");
+    assert_eq!(ship.event_lines().last().unwrap(), "reset");
     assert_eq!(ship.host.state(), WorkerState::Idle(LastRun::None));
     ship.send("b");
     assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(conversation(&ship), ["user: b"]);
-    assert_eq!(ship.story().last().unwrap(), "ended 2 completed");
+    assert_eq!(ship.event_lines().last().unwrap(), "ended 2 completed");
 }
 
 // D5, D6
@@ -50,9 +50,9 @@ async fn a_reset_stops_the_turn_gives_its_texts_back_and_what_is_sent_next_start
     ship.send("c");
     assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(conversation(&ship), ["user: c"]);
-    let story = ship.story();
-    let reset = story.iter().position(|line| line == "reset").unwrap();
-    assert_eq!(story[reset - 1..reset + 3], ["ended 1 cancelled", "reset", "turn 2", "user start m3: c"]);
+    let lines = ship.event_lines();
+    let reset = lines.iter().position(|line| line == "reset").unwrap();
+    assert_eq!(lines[reset - 1..reset + 3], ["ended 1 cancelled", "reset", "turn 2", "user start m3: c"]);
 }
 
 // D5
@@ -70,7 +70,7 @@ async fn a_reset_gives_back_what_was_pending_for_a_child_too() {
         ship.host.handle().request(Command::Reset).into_iter().map(|entry| entry.message.text).collect();
     assert_eq!(back, ["for main", "for the child"]);
     assert_eq!(ship.settled().await, LastRun::None);
-    assert_eq!(ship.story().last().unwrap(), "reset");
+    assert_eq!(ship.event_lines().last().unwrap(), "reset");
 }
 
 // The turn's end and the reset race: the text that is sent behind the reset must not enter the old conversation.

@@ -44,7 +44,7 @@ impl Ship {
     }
 
     /// Returns the main agent's events but the queue's.
-    fn story(&self) -> Vec<String> {
+    fn event_lines(&self) -> Vec<String> {
         let events = self.rig.events();
         let aside =
             |e: &&Event| matches!(e, Event::Pending { .. } | Event::SessionStarted { .. } | Event::Guards { .. });
@@ -72,7 +72,7 @@ async fn a_text_starts_a_turn_when_none_runs() {
     ship.send("b");
     assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(
-        ship.story(),
+        ship.event_lines(),
         [
             "turn 1",
             "user start m1: a",
@@ -142,7 +142,7 @@ async fn a_text_typed_into_the_last_answer_is_the_next_turn() {
     assert_eq!(ship.queues().last().unwrap(), &["b"], "it is shown as pending at once");
     pause.open();
     ship.settled().await;
-    assert_eq!(ship.story()[5..7], ["turn 2", "user start m2: b"]);
+    assert_eq!(ship.event_lines()[5..7], ["turn 2", "user start m2: b"]);
     assert_eq!(ship.queues().last().unwrap(), &[""; 0]);
 }
 
@@ -305,7 +305,7 @@ async fn a_shutdown_cancels_the_turn_and_ends_the_worker() {
         matches!(&last, Some(Update::Envelope(envelope)) if matches!(envelope.event, Event::TurnEnded { .. } | Event::Pending { .. })),
         "{last:?}"
     );
-    assert_eq!(ship.rig.story().iter().filter(|line| *line == "ended 1 cancelled").count(), 1);
+    assert_eq!(ship.rig.event_lines().iter().filter(|line| *line == "ended 1 cancelled").count(), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -38,7 +38,7 @@ fn a_journal_has_a_name_by_date_and_belongs_to_its_user_alone() {
     assert_eq!(file.read().unwrap().header(), Some(&header));
     journal.close();
     drop(journal);
-    // A process that another story starts at this moment holds the file until it begins its program.
+    // A process that another test starts at this moment holds the file until it begins its program.
     while file.is_written() {
         std::thread::yield_now();
     }

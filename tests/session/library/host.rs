@@ -98,15 +98,15 @@ async fn what_is_sent_starts_a_turn_or_enters_the_one_that_runs() {
     assert_eq!(running.settled().await, Ok(LastRun::Answered));
     assert_eq!(running.pending(), []);
 
-    let mut story = Vec::new();
+    let mut lines = Vec::new();
     while let Some(envelope) = running.next_event().await {
         let is_last = matches!(envelope.event, Event::TurnEnded { turn: 2, .. });
-        story.extend(brief(&envelope.event).filter(|_| !matches!(envelope.event, Event::Pending { .. })));
+        lines.extend(brief(&envelope.event).filter(|_| !matches!(envelope.event, Event::Pending { .. })));
         if is_last {
             break;
         }
     }
-    let words: Vec<&str> = story.iter().map(String::as_str).filter(|line| *line != "tokens").collect();
+    let words: Vec<&str> = lines.iter().map(String::as_str).filter(|line| *line != "tokens").collect();
     assert_eq!(
         words,
         [

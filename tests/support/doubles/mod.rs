@@ -120,14 +120,14 @@ impl Rig {
     }
 
     /// Returns the events of one agent, one short line each, without rounds and context sizes.
-    pub fn story_of(&self, agent: &str) -> Vec<String> {
+    pub fn event_lines_of(&self, agent: &str) -> Vec<String> {
         let agent = AgentId::new(agent);
         self.recorder.envelopes().iter().filter(|e| e.agent == agent).filter_map(|e| brief(&e.event)).collect()
     }
 
     /// Returns the events of the main agent.
-    pub fn story(&self) -> Vec<String> {
-        self.story_of("")
+    pub fn event_lines(&self) -> Vec<String> {
+        self.event_lines_of("")
     }
 
     fn check_events(&self) {

@@ -63,11 +63,11 @@ async fn a_command_that_may_build_on_another_one_waits_for_it() {
     within_patience(run(agent, "Go.")).await;
     let lines = rig.last_request().lines();
     assert_eq!(lines[lines.len() - 3..lines.len() - 1], ["tool#c2: new\n", "tool#c3: new\nmade\n"], "{lines:?}");
-    let story = rig.story();
+    let lines = rig.event_lines();
     let place =
-        |line: &str| story.iter().position(|told| told.starts_with(line)).unwrap_or_else(|| panic!("{story:?}"));
-    assert!(place("result c1") < place("call c2") && place("call c3") < place("result c2"), "{story:?}");
-    assert!(place("result c3") < place("call c4"), "{story:?}");
+        |line: &str| lines.iter().position(|told| told.starts_with(line)).unwrap_or_else(|| panic!("{lines:?}"));
+    assert!(place("result c1") < place("call c2") && place("call c3") < place("result c2"), "{lines:?}");
+    assert!(place("result c3") < place("call c4"), "{lines:?}");
 }
 
 #[tokio::test]

@@ -95,7 +95,7 @@ async fn each_way_to_redirect_git_works_where_nothing_looks() {
         prepared(&grounds);
         let (ended, output) = grounds.run(&Sandbox::none(), &grounds.shell(&attack(&grounds, command))).await;
         assert_eq!(ended.code, Some(0), "{name}: {output}");
-        assert!(canary(&grounds), "{name}: git does not run it: the story above proves nothing");
+        assert!(canary(&grounds), "{name}: git does not run it: the test above proves nothing");
     }
     // Without this the list above is not about any sandbox.
     assert!(KINDS.contains(&SandboxChoice::Landlock));
