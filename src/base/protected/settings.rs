@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::{DirectoryRole, ProtectedPlaces};
 use crate::limits;
 use crate::paths::without_dots;
 use crate::regular_file::read_head;
@@ -20,14 +21,33 @@ const PATHS: [&str; 4] = ["core.attributesfile", "core.hookspath", "include.path
 const HARMLESS: [&str; 10] =
     ["advice", "branch", "core.worktree", "gc", "push", "pull", "remote", "submodule", "url", "user"];
 
-/// Returns what the settings of the user and of a working tree name within the tree.
-pub fn named(tree: &Path, home: Option<&Path>) -> BTreeSet<PathBuf> {
-    let mut found = BTreeSet::new();
+/// Returns what the settings of the user, of the machine and of the repositories around directories name within these.
+/// `places` knows where programs keep their settings.
+pub fn named(roots: &[PathBuf], home: Option<&Path>, places: &ProtectedPlaces) -> BTreeSet<PathBuf> {
     let of_user = home.into_iter().flat_map(|home| [home.join(".gitconfig"), home.join(".config/git/config")]);
+    let bases = places.directories.iter().filter(|known| known.role == DirectoryRole::Settings);
+    let of_user = of_user.chain(bases.map(|base| base.path.join("git/config"))).chain(["/etc/gitconfig".into()]);
+    let of_user: Vec<PathBuf> = of_user.collect();
+    let mut found = BTreeSet::new();
+    for root in roots {
+        // Git of the user may be started above a directory that commands write.
+        let trees = root.ancestors().filter(|tree| *tree == root || tree.join(".git").symlink_metadata().is_ok());
+        for tree in trees {
+            named_for(tree, home, &of_user, roots, &mut found);
+        }
+    }
+    // A directory that holds one of them whole says nothing.
+    found.retain(|path| roots.iter().any(|root| path.starts_with(root)) && !roots.contains(path));
+    found
+}
+
+/// Adds what settings name where git is started in a working tree.
+fn named_for(tree: &Path, home: Option<&Path>, of_user: &[PathBuf], roots: &[PathBuf], found: &mut BTreeSet<PathBuf>) {
     let git = git_directory(tree);
     // A worktree shares the settings of its repository.
     let common = line(&git.join("commondir")).map_or_else(|| git.clone(), |common| git.join(common));
-    let files = of_user.chain([common.join("config"), git.join("config.worktree")]);
+    let files = of_user.iter().cloned().chain([common.join("config"), git.join("config.worktree")]);
+    let is_inside = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
     let mut open: Vec<(PathBuf, usize)> = files.map(|file| (file, 0)).collect();
     while let Some((file, depth)) = open.pop() {
         let Ok(head) = read_head(&file, limits::GIT_SETTINGS_BYTES) else { continue };
@@ -46,13 +66,10 @@ pub fn named(tree: &Path, home: Option<&Path>) -> BTreeSet<PathBuf> {
                 let words = value.split(is_between).filter(|word| !word.is_empty());
                 let paths = words.map(|word| plain(&at(tree, word, home)));
                 // A word alone is a program of the search path, unless a file of that name is there.
-                found.extend(paths.filter(|path| path.starts_with(tree) && path.symlink_metadata().is_ok()));
+                found.extend(paths.filter(|path| is_inside(path) && path.symlink_metadata().is_ok()));
             }
         }
     }
-    // A directory that holds the whole tree says nothing.
-    found.retain(|path| path.starts_with(tree) && path != tree);
-    found
 }
 
 /// Returns the settings of a file by their names in lower case, without what stands in quotes behind the first part.
@@ -111,13 +128,16 @@ pub fn git_directory(tree: &Path) -> PathBuf {
 /// Directories of a home in which programs keep their settings, and how deep the links in them are looked for.
 const LINKED: [(&str, usize); 3] = [("", 0), (".config", 1), (".ssh", 0)];
 
-/// Returns what the links in a home directory lead to that stand for settings of programs: files of its own begin with a dot.
-pub fn linked(home: &Path) -> Vec<PathBuf> {
+/// Returns what the links in a home directory, and in other directories of settings, lead to that stand for settings of
+/// programs: files of the home's own begin with a dot.
+pub fn linked(home: Option<&Path>, others: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut open: Vec<(PathBuf, usize)> = LINKED.iter().map(|(name, depth)| (home.join(name), *depth)).collect();
+    let of_home = home.into_iter().flat_map(|home| LINKED.map(|(name, depth)| (home.join(name), depth)));
+    let mut open: Vec<(PathBuf, usize)> = of_home.chain(others.iter().map(|other| (other.clone(), 1))).collect();
     while let Some((directory, depth)) = open.pop() {
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten().take(limits::HOME_LINKS) {
-            let is_setting = directory != home || entry.file_name().as_encoded_bytes().starts_with(b".");
+            let is_setting =
+                home.is_none_or(|home| directory != home) || entry.file_name().as_encoded_bytes().starts_with(b".");
             match entry.file_type() {
                 Ok(kind) if kind.is_symlink() && is_setting => found.extend(entry.path().canonicalize()),
                 Ok(kind) if kind.is_dir() && depth > 0 => open.push((entry.path(), depth - 1)),
@@ -147,9 +167,32 @@ mod tests {
         let own = "[core]\n\tbare = false\n\tfsmonitor = ~/../tree/tool.sh --fast\n[includeIf \"gitdir:/\"] path = ../shared/git\n\
                    [alias]\n\tst = !git status\n[filter \"x\"]\n\tclean = missing.sh\n[include]\n\tpath = /elsewhere\n";
         fs::write(tree.join(".git/config"), own).unwrap();
-        let found = named(&tree, Some(&home));
+        let found = named(&[tree.clone()], Some(&home), &ProtectedPlaces::default());
         let wanted = ["scripts/hooks", "shared/git", "tool.sh"].map(|name| tree.join(name));
         assert_eq!(found, BTreeSet::from(wanted));
+    }
+
+    #[test]
+    fn what_a_repository_around_or_beside_and_settings_elsewhere_name_is_found_too() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (around, tree, other, settings) =
+            (root.join("around"), root.join("around/deep/tree"), root.join("other"), root.join("settings"));
+        for directory in [&around.join(".git"), &tree, &other.join(".git"), &settings.join("git")] {
+            fs::create_dir_all(directory).unwrap();
+        }
+        fs::write(tree.join("watch"), "").unwrap();
+        let own =
+            "[core]\n\thooksPath = deep/tree/hooks\n\tfsmonitor = deep/tree/watch\n[include]\n\tpath = ../outside\n";
+        fs::write(around.join(".git/config"), own).unwrap();
+        let beside = format!("[core]\n\thooksPath = {}\n[include]\n\tpath = ../more\n", tree.join("beside").display());
+        fs::write(other.join(".git/config"), beside).unwrap();
+        let of_user = format!("[core]\n\tattributesFile = {}\n", tree.join("attributes").display());
+        fs::write(settings.join("git/config"), of_user).unwrap();
+        let places = ProtectedPlaces::default().with(DirectoryRole::Settings, &settings);
+        let found = named(&[tree.clone(), other.clone()], None, &places);
+        let wanted = ["hooks", "watch", "beside", "attributes"].map(|name| tree.join(name));
+        assert_eq!(found, wanted.into_iter().chain([other.join("more")]).collect());
     }
 
     #[test]
@@ -168,7 +211,11 @@ mod tests {
             }
             std::os::unix::fs::symlink(tree.join(file), home.join(link)).unwrap();
         }
-        let found: BTreeSet<PathBuf> = linked(&home).into_iter().collect();
-        assert_eq!(found, BTreeSet::from(["bashrc", "nvim", "conf"].map(|name| tree.join(name))));
+        let settings = root.join("settings");
+        fs::create_dir_all(settings.join("helix")).unwrap();
+        fs::write(tree.join("languages.toml"), "").unwrap();
+        std::os::unix::fs::symlink(tree.join("languages.toml"), settings.join("helix/languages.toml")).unwrap();
+        let found: BTreeSet<PathBuf> = linked(Some(&home), &[settings]).into_iter().collect();
+        assert_eq!(found, BTreeSet::from(["bashrc", "nvim", "conf", "languages.toml"].map(|name| tree.join(name))));
     }
 }

@@ -415,9 +415,10 @@ impl Policy {
         match operation {
             Operation::Write(operation) => {
                 let planned = std::slice::from_ref(&operation.path);
-                let named = self.root.iter().flat_map(|root| settings::named(root, self.home.as_deref()));
-                named
-                    .fold(places, |places, named| places.with(DirectoryRole::Named, &named))
+                let roots: Vec<PathBuf> = self.root.iter().chain(&self.added).cloned().collect();
+                settings::named(&roots, self.home.as_deref(), &self.protected)
+                    .iter()
+                    .fold(places, |places, named| places.with(DirectoryRole::Named, named))
                     .what_with(&operation.path, planned)
                     .map(|what| format!("{} is {what} (protected)", visible_line(&operation.shown)))
             }

@@ -70,7 +70,7 @@ impl UserDirectories {
         let own = own.map(|path| (DirectoryRole::Own, path));
         let bases = self.bases.iter().map(|path| (DirectoryRole::Settings, path));
         let home = self.home.iter().map(|path| (DirectoryRole::Home, path));
-        let linked: Vec<PathBuf> = self.home.iter().flat_map(|home| settings::linked(home)).collect();
+        let linked = settings::linked(self.home.as_deref(), &self.bases);
         let all = own.chain(bases).chain(home).chain(linked.iter().map(|path| (DirectoryRole::Named, path)));
         all.fold(ProtectedPlaces::default(), |places, (role, path)| places.with(role, &real(path)))
     }

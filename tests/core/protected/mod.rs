@@ -329,4 +329,13 @@ fn what_settings_of_git_name_is_asked_about_in_every_mode() {
         }
     }
     assert_eq!(decide(&policy, &write(&root.join("tools/other"), None), Mode::Ask), Verdict::Allow);
+    // Of the repository around a directory that is worked in, and of one that was added.
+    let deep = root.join("dots");
+    let policy = Policy { root: Some(deep.clone()), home: None, ..generous(Answerer::User) };
+    std::fs::write(root.join(".git/config"), "[core]\n\thooksPath = dots/checks\n").unwrap();
+    let around = decide(&policy, &write(&deep.join("checks/pre-commit"), None), Mode::Auto);
+    assert!(matches!(around, Verdict::Ask { grant: None, .. }), "{around:?}");
+    let policy = Policy { root: Some(dir.join("other")), added: vec![root.clone()], ..policy };
+    let added = decide(&policy, &write(&root.join("dots/checks/pre-commit"), None), Mode::Auto);
+    assert!(matches!(added, Verdict::Ask { grant: None, .. }), "{added:?}");
 }

@@ -140,6 +140,13 @@ async fn what_the_settings_of_git_name_is_closed_too() {
         }
         assert_eq!(tree(&grounds.work), before, "{:?}", sandbox.name());
         grounds.works(&sandbox, "echo fine > scripts/build.sh").await;
+        // Of a repository around the directory that commands write.
+        let mut job = grounds.shell("mkdir checks; echo evil > any; mkdir more");
+        job.cwd = grounds.work.join("scripts");
+        job.confinement.writable = vec![job.cwd.clone()];
+        grounds.run(&sandbox, &job).await;
+        let made = |name: &str| grounds.work.join("scripts").join(name).exists();
+        assert_eq!((made("checks"), made("more")), (false, true), "{:?}", sandbox.name());
     }
 }
 

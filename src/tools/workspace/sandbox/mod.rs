@@ -284,11 +284,13 @@ impl SandboxResources {
     /// Returns the places that no job may change, where `temp` is its temporary directory.
     fn protected(&self, job: &Job, temp: &Path) -> ProtectedPlaces {
         let mut protected = self.around.protected.clone().with(DirectoryRole::Free, temp);
-        for root in job.confinement.writable.iter().filter_map(|root| root.canonicalize().ok()) {
-            for named in settings::named(&root, self.around.home.as_deref()) {
-                protected.add(DirectoryRole::Named, &named);
-            }
-            protected.add(DirectoryRole::Writable, &root);
+        let roots = job.confinement.writable.iter().filter_map(|root| root.canonicalize().ok());
+        let roots: Vec<PathBuf> = roots.collect();
+        for named in settings::named(&roots, self.around.home.as_deref(), &self.around.protected) {
+            protected.add(DirectoryRole::Named, &named);
+        }
+        for root in &roots {
+            protected.add(DirectoryRole::Writable, root);
         }
         for free in job.confinement.unprotected.iter().filter_map(|path| path.canonicalize().ok()) {
             protected.add(DirectoryRole::Free, &free);
