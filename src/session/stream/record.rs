@@ -212,7 +212,10 @@ impl RunRecord {
             session: inner.session.clone(),
             turns: inner.turns,
             exit_code,
-            outcome: last.as_ref().map_or(Outcome::Failed, |last| last.outcome),
+            // Without a turn there is nothing that could have failed but the run.
+            outcome: last
+                .as_ref()
+                .map_or(if exit_code == 0 { Outcome::Completed } else { Outcome::Failed }, |last| last.outcome),
             finish: last.as_ref().and_then(|last| last.finish),
             answer: last.as_ref().and_then(|last| last.answer.clone()),
             structured: last.as_ref().and_then(|last| inner.structured(last.answer.as_deref())),

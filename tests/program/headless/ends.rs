@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{exec, lines, of};
-use crate::support::program::Running;
+use crate::support::program::{Program, Running, stderr, stdout};
 use crate::support::server::{Gate, Reply, Server};
 
 /// The forms of output, and requests as input.
@@ -91,8 +91,23 @@ fn an_input_that_ends_without_a_text_is_said_to_hold_none() {
         let end = run.end();
         let sentence = "the input has ended without a text to send";
         assert_eq!((end.code, end.stderr), (Some(0), format!("steersman: {sentence}\n")));
-        assert_eq!(lines(&end.stdout).pop().unwrap()["event"]["reason"], sentence);
+        let last = lines(&end.stdout).pop().unwrap();
+        assert_eq!(last["event"]["reason"], sentence);
+        assert_eq!((&last["event"]["outcome"], &last["event"]["exit_code"]), (&"completed".into(), &0.into()));
+        // Nothing was saved that could be resumed.
+        assert_eq!((&last["session"], &last["event"]["session"]), (&Value::Null, &Value::Null));
     }
+}
+
+#[test]
+fn a_run_that_could_save_nothing_names_no_session_at_its_end() {
+    let server = Server::start([Reply::text("done")]);
+    // A file is where the directory of the sessions would be.
+    let program = Program::new().file(".local/state/steersman/sessions", "");
+    let output =
+        program.args(["exec", "--base-url", &server.url(), "--model", "m", "--output", "result", "go"]).output();
+    let result: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&result["answer"], &result["session"]), (&"done".into(), &Value::Null), "{}", stderr(&output));
 }
 
 #[test]

@@ -55,6 +55,7 @@ use steering::{ExecRun, Keeping};
 use steersman_base::assets;
 use steersman_base::limits;
 use steersman_base::protocol::Request;
+use steersman_base::sync::lock;
 use steersman_core::approval::Answerer;
 use steersman_core::listener::{JsonLines, Listener, Terminal};
 use steersman_session::host;
@@ -220,8 +221,15 @@ async fn serve(
     let farewell = async {
         host.shutdown(limits::EXIT_GRACE).await;
         drop(server);
-        if let Some(missing) = journal.and_then(|journal| journal.close()) {
-            err.say(&missing);
+        if let Some(journal) = journal {
+            if let Some(missing) = journal.close() {
+                err.say(&missing);
+            }
+            // Nobody can go on with what is not there.
+            let is_lost = lock(&journal.saving()).as_ref().is_some_and(|unsaved| !unsaved.has_begun);
+            if is_lost || !journal.has_begun() {
+                farewell.record.set_session(None);
+            }
         }
         let exit = farewell.write(exit, reason, unsent, (&out, &err)).await;
         let is_hurried = is_stopped || hurried.borrow().is_some();
