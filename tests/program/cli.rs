@@ -228,6 +228,25 @@ fn a_lone_word_that_is_nearly_a_command_is_not_sent_to_a_model() {
 }
 
 #[test]
+fn a_command_of_another_host_below_one_of_here_is_answered_with_the_one_of_the_same_purpose() {
+    for (words, here) in [
+        (&["plugin", "install", "kit@market"][..], "steersman plugin add SOURCE NAME"),
+        (&["plugin", "marketplace", "add", "owner/market"], "steersman plugin add SOURCE, which lists"),
+        (&["mcp", "add", "clock", "--", "uvx", "mcp-server-time"], "a section [mcp.NAME] of the configuration file"),
+        (&["mcp", "add", "--transport", "http", "issues", "https://example.org"], "a section [mcp.NAME]"),
+        (&["exec", "resume", "--last", "go on"], "exec --continue PROMPT"),
+        (&["--provider", "demo", "exec", "resume", "0123", "go on"], "exec --resume ID PROMPT"),
+        (&["skills", "list"], "here it is steersman skills"),
+    ] {
+        is_refused(Program::new().args(words.iter().copied()), &["is no command of steersman", here]);
+    }
+    let result = Program::new().args(["exec", "resume", "0123", "go on", "--output", "result"]).output();
+    assert!(stdout(&result).contains("--resume ID PROMPT"), "{}", stdout(&result));
+    let output = Program::new().args(["--provider", "demo", "exec", "--", "resume"]).output();
+    assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
+}
+
+#[test]
 fn a_flag_of_another_host_is_answered_with_the_one_of_the_same_purpose() {
     for (flag, here) in [
         (&["--dangerously-skip-permissions"][..], "here it is --mode auto-without-sandbox"),

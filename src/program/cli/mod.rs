@@ -91,6 +91,9 @@ use steersman_tui::terminal::signals::Signals;
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<CommandLine, Exit> {
     let given: Vec<OsString> = args.into_iter().collect();
     let mut args = other_hosts::with_exec(run_settings::with_settings(given.clone()));
+    if let Some(sentence) = other_hosts::meant_below(&args) {
+        return Err(exec::report_mistake(&args, &sentence).unwrap_or_else(|| usage(&sentence)));
+    }
     let mut parsed = CommandLine::try_parse_from(&args);
     let lacks_prompt = parsed.as_ref().is_err_and(|error| error.kind() == ErrorKind::MissingRequiredArgument);
     if lacks_prompt && args != given && !io::stdin().is_terminal() {

@@ -32,6 +32,39 @@ const WORDS: &[(&str, &str)] = &[
     ("version", "steersman --version"),
 ];
 
+/// Commands of other hosts that begin as one of this program does, with what to write here.
+const BELOW: &[(&str, &str, &str)] = &[
+    (
+        "exec",
+        "resume",
+        "steersman exec --resume ID PROMPT, or exec --continue PROMPT for the last session of this directory",
+    ),
+    ("hooks", "list", "steersman hooks"),
+    ("mcp", "add", "a section [mcp.NAME] of the configuration file, see steersman help mcp"),
+    ("mcp", "add-json", "steersman mcp import FILE --write, with {\"mcpServers\": {NAME: …}} in the file"),
+    ("mcp", "add-from-claude-desktop", "steersman mcp import FILE --write, with the file of Claude Desktop"),
+    ("mcp", "disable", "to take the section [mcp.NAME] out of the configuration file"),
+    ("mcp", "get", "steersman mcp doctor NAME, or mcp list"),
+    ("mcp", "ls", "steersman mcp list"),
+    ("mcp", "remove", "to take the section [mcp.NAME] out of the configuration file"),
+    ("models", "list", "steersman models"),
+    ("personas", "list", "steersman personas"),
+    ("plugin", "disable", "steersman plugin remove NAME"),
+    ("plugin", "enable", "steersman plugin add SOURCE NAME"),
+    (
+        "plugin",
+        "install",
+        "steersman plugin add SOURCE NAME, where SOURCE is a directory, OWNER/REPOSITORY or an address of git",
+    ),
+    ("plugin", "ls", "steersman plugin list"),
+    ("plugin", "marketplace", "steersman plugin add SOURCE, which lists what the marketplace has"),
+    ("plugin", "uninstall", "steersman plugin remove NAME"),
+    ("plugin", "update", "steersman plugin add SOURCE NAME once more, which fetches it anew"),
+    ("plugin", "validate", "steersman plugin add DIR, which shows all that is read of it and what is not"),
+    ("sessions", "list", "steersman sessions"),
+    ("skills", "list", "steersman skills"),
+];
+
 /// Flags of other hosts that have another name here, with what to write.
 const FLAGS: &[(&str, &str)] = &[
     ("-C", "--cwd DIR"),
@@ -94,6 +127,23 @@ pub(super) fn with_exec(mut args: Vec<OsString>) -> Vec<OsString> {
 pub(super) fn flag_here(flag: &str) -> Option<&'static str> {
     let name = flag.split('=').next().unwrap_or(flag);
     FLAGS.iter().find(|(theirs, _)| *theirs == name).map(|(_, here)| *here)
+}
+
+/// Returns what to say of a command of another host whose first word is one here too.
+pub(super) fn meant_below(args: &[OsString]) -> Option<String> {
+    let own: Vec<&str> = args.iter().map_while(|arg| arg.to_str().filter(|arg| *arg != "--")).collect();
+    let command = CommandLine::command();
+    let words = own.windows(2).enumerate().skip(1).map(|(at, pair)| (own.get(at - 1), pair));
+    // What stands behind a flag can be its value.
+    let is_first = |before: Option<&&str>, first: &str| {
+        before.is_none_or(|before| !before.starts_with('-')) && command.find_subcommand(first).is_some()
+    };
+    let (first, second) = words.into_iter().find_map(|(before, pair)| match pair {
+        [first, second] if is_first(before, first) => Some((*first, *second)),
+        _ => None,
+    })?;
+    let (_, _, here) = BELOW.iter().find(|(above, below, _)| *above == first && *below == second)?;
+    Some(format!("\"{first} {second}\" is no command of steersman; here it is {here}"))
 }
 
 /// Returns what to say instead of sending a prompt that was meant for a command; `None` for any other prompt.
