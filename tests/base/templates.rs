@@ -129,7 +129,12 @@ fn a_block_of_shell_lines_is_one_command_and_other_blocks_are_text() {
         template(TemplateKind::Command, "x", "Begin.\n\n```!\n\"/kit/set up.sh\" $ARGUMENTS\necho two\n```\n\nGo on.");
     assert_eq!(block.commands("a b"), ["\"/kit/set up.sh\" a b\necho two"]);
     assert_eq!(block.fill_with("a", |_| "OUT".to_owned()), "Begin.\n\nOUT\n\nGo on.");
-    for text in ["```sh\nls\n```", "```!\nno end", "say ```!\nls\n```", "```!sh\nls\n```"] {
+    let other = template(TemplateKind::Command, "x", "~~~! \necho `ls` ```\n~~~\nand !`pwd`\n");
+    assert_eq!(other.commands(""), ["echo `ls` ```", "pwd"]);
+    assert_eq!(other.fill_with("", |_| "OUT".to_owned()), "OUT\nand OUT");
+    for text in
+        ["```sh\nls\n```", "```!\nno end", "say ```!\nls\n```", "```!sh\nls\n```", "~~~!\nls\n```", "```!\nls\n~~~"]
+    {
         assert!(!template(TemplateKind::Command, "x", text).has_commands(), "{text}");
     }
 }

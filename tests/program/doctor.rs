@@ -9,7 +9,7 @@ use steersman_base::protected::ProtectedPlaces;
 use steersman_tools::workspace::Sandbox;
 use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
 
-use crate::support::program::{Program, exit_code, stdout};
+use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::server::{Reply, Server};
 
 const CALL: &[(&str, &str, &str)] = &[("c1", "calculator", r#"{"expression":"17 * 23"}"#)];
@@ -186,12 +186,22 @@ fn ctrl_c_ends_it_at_once() {
 }
 
 #[test]
-fn what_counts_for_nothing_of_a_set_up_is_named() {
+fn what_counts_for_nothing_of_a_set_up_is_named_in_full() {
+    let tools: Vec<String> = (0..200).map(|number| format!("Tool{number}")).collect();
     let program = doctor(&["--provider", "demo"])
         .file(".claude/agents/README.md", "# About\n")
-        .file(".claude/settings.json", r#"{"permissions": {"allow": ["Skill(x)"]}}"#);
+        .file(".claude/settings.json", &json!({ "permissions": { "allow": tools } }).to_string());
     let (_, said) = checked(program);
-    for part in ["set-up: ~/.claude/settings.json: not applied as written: Skill(x) (", "no head: README.md"] {
+    for part in ["set-up: ~/.claude/settings.json: not applied as written: Tool0 (", "Tool199 (", "no head: README.md"]
+    {
         assert!(said.contains(part), "{part}\n{said}");
     }
+    // The start says where.
+    let program =
+        Program::new().file(".claude/settings.json", &json!({ "permissions": { "allow": tools } }).to_string());
+    let said = stderr(&program.args(["--provider", "demo", "exec", "hi"]).output());
+    assert!(
+        said.contains("Tool0 (") && !said.contains("Tool199") && said.contains("; steersman doctor names all"),
+        "{said}"
+    );
 }

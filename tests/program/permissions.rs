@@ -136,7 +136,16 @@ fn each_form_of_a_permission_is_a_rule_of_this_program() {
     for wide in ["Edit(/../x)", "Edit(//etc/**)", "Edit(src/[ab])", "Skill(x)", "Bash(a | b)"] {
         assert_eq!(allowed(wide), [""; 0], "{wide}");
     }
+    // What nobody is asked about needs no rule, and nothing is left out.
+    for unasked in ["TodoWrite", "Skill", "Skill(x)", "BashOutput", "SlashCommand(/review:*)", "AskUserQuestion"] {
+        let allowed = read(&json!({ "permissions": { "allow": [unasked] } }).to_string());
+        assert_eq!((allowed.rules.allow.len(), allowed.left_out.len()), (0, 0), "{unasked}: {:?}", allowed.left_out);
+        let denied = read(&json!({ "permissions": { "deny": [unasked] } }).to_string());
+        assert_eq!(denied.left_out, [format!("{unasked} (no rule is about it here: it needs no permission)")]);
+    }
     let denied = |entry: &str| read(&json!({ "permissions": { "deny": [entry] } }).to_string()).rules.deny;
+    assert_eq!(denied("Task(kit:checker)"), ["agent: kit-checker", "agent: checker"], "of a plugin, by either name");
+    assert_eq!(allowed("Agent(kit:checker)"), ["agent: kit-checker"]);
     assert_eq!(
         denied("Read(~/.zshrc)"),
         ["read: /h/.zshrc", "read: /h/.zshrc/**", "edit: /h/.zshrc", "edit: /h/.zshrc/**"]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::subagent::{ClaudeFile, Persona, TempWorkspace};
 use steersman_base::error::BuildError;
-use steersman_base::front_matter::{FoundFile, UnusedMembers, Wanted, find, listed};
+use steersman_base::front_matter::{FoundFile, UnusedMembers, Wanted, find};
 use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
 use steersman_base::text::visible_line;
@@ -271,7 +271,7 @@ impl Headless {
 
     /// Says which files these are; `None` without any.
     pub fn sentence(&self) -> Option<String> {
-        (!self.0.is_empty()).then(|| format!("no agents, since they have no head: {}", listed(&self.0)))
+        (!self.0.is_empty()).then(|| format!("no agents, since they have no head: {}", self.0.join(", ")))
     }
 }
 

@@ -4,6 +4,7 @@
 //! the persona: prompt, tools, step budget. Not given: the queue, extensions, history, raw tools (so no `agent`
 //! tool: no recursion). With agent controls each child has a queue, a cancel flag and a gate of its own (D21).
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -121,6 +122,21 @@ impl SubAgentTool {
     /// Tells whether there is a persona of this name.
     pub(super) fn has_persona(&self, name: &str) -> bool {
         self.personas.iter().any(|persona| persona.name == name)
+    }
+
+    /// Returns the arguments with the name that a persona has here: texts for Claude Code call that of a plugin
+    /// `plugin:name`.
+    fn with_own_name<'a>(&self, arguments: &'a Arguments) -> Cow<'a, Arguments> {
+        let Arguments::Object(given) = arguments else { return Cow::Borrowed(arguments) };
+        let own = |name: &str| {
+            let (_, bare) = name.rsplit_once(':').filter(|_| !self.has_persona(name))?;
+            [name.replace(':', "-"), bare.to_owned()].into_iter().find(|name| self.has_persona(name))
+        };
+        given.get("name").and_then(Value::as_str).and_then(own).map_or(Cow::Borrowed(arguments), |name| {
+            let mut given = given.clone();
+            given.insert("name".to_owned(), name.into());
+            Cow::Owned(Arguments::Object(given))
+        })
     }
 
     /// Takes the next id of a persona: `researcher 0`, `researcher 1`, …
@@ -410,7 +426,8 @@ impl RawTool for SubAgentTool {
         context: &'a ToolContext,
     ) -> BoxFuture<'a, Result<String, ToolError>> {
         async move {
-            let args = self.parameters.validate(arguments).map_err(ToolError::Failed)?;
+            let arguments = self.with_own_name(arguments);
+            let args = self.parameters.validate(&arguments).map_err(ToolError::Failed)?;
             if let Some(id) = args.opt_str("continue").filter(|id| !is_blank(id)) {
                 return self.continue_child(id, args.str("task"), context).await;
             }

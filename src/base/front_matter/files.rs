@@ -8,7 +8,6 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::unused::listed;
 use crate::limits;
 
 /// What is looked for.
@@ -52,7 +51,7 @@ pub fn find(directory: &Path, within: Option<&Path>, wanted: Wanted) -> FoundFil
     }
     if !found.too_deep.is_empty() {
         let most = limits::SKILL_DEPTH;
-        let sentence = format!("not looked at, more than {most} directories deep: {}", listed(&found.too_deep));
+        let sentence = format!("not looked at, more than {most} directories deep: {}", found.too_deep.join(", "));
         found.faults.push(sentence);
     }
     found

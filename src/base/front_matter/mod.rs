@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use crate::limits;
 
 pub use files::{FoundFile, FoundFiles, SKILL_FILE, Wanted, find};
-pub use unused::{UnusedMembers, listed};
+pub use unused::UnusedMembers;
 
 /// The head and the text of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

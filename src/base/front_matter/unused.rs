@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 
 use super::Document;
-use crate::limits;
 use crate::text::visible_line;
 
 /// The members that count for nothing, with the names of what has them.
@@ -29,25 +28,16 @@ impl UnusedMembers {
         }
     }
 
-    /// Returns one part of a sentence for each member, those that most files have in front: `model (a, b and 7 more)`.
+    /// Returns one part of a sentence for each member, those that most files have in front: `model (a, b)`.
     pub fn parts(&self) -> Vec<String> {
         let mut all: Vec<(&String, &Vec<String>)> = self.0.iter().collect();
         all.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
-        all.into_iter().map(|(member, names)| format!("{member} ({})", listed(names))).collect()
+        all.into_iter().map(|(member, names)| format!("{member} ({})", names.join(", "))).collect()
     }
 
     /// Returns one sentence about all of them; `None` without any.
     pub fn sentence(&self, what: &str) -> Option<String> {
         let parts = self.parts();
         (!parts.is_empty()).then(|| format!("{what}: {}", parts.join("; ")))
-    }
-}
-
-/// Names a few, and how many more there are.
-pub fn listed(names: &[String]) -> String {
-    let shown = names.iter().take(limits::UNUSED_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(limits::UNUSED_NAMED) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
     }
 }

@@ -346,6 +346,8 @@ pub const WARN_TOOLS: usize = 256;
 pub const RULED_COMMAND_BYTES: usize = 4 * 1024;
 /// Paths of one command that are checked as parts of a repository.
 pub const PLANNED_PATHS: usize = 64;
+/// Links that are followed on the way to a file that settings name, as the kernel does.
+pub const LINKS_ON_THE_WAY: usize = 40;
 /// Words of a command of which it is looked up where links lead, for rules about reading.
 pub const NAMED_PATHS: usize = 256;
 /// Files and directories that a sandbox closes because a rule denies reading them.
@@ -354,6 +356,8 @@ pub const DENIED_FILES: usize = 256;
 pub const DENIED_LOOKED_AT: usize = 100_000;
 /// Longest line about what of a set-up counts for nothing, bytes, unless a single sentence is longer.
 pub const LEFT_OUT_LINE_BYTES: usize = 4_000;
+/// What that line shows of a sentence, columns.
+pub const LEFT_OUT_SENTENCE_COLUMNS: usize = 600;
 /// Longest time that the user's command for the status line takes.
 pub const STATUS_COMMAND_TIME: Duration = Duration::from_secs(5);
 /// Shortest time between two starts of it.
@@ -362,8 +366,6 @@ pub const STATUS_COMMAND_INTERVAL: Duration = Duration::from_millis(500);
 pub const STATUS_COMMAND_OUTPUT: u64 = 16 * 1024;
 /// What is kept of its first line, characters.
 pub const STATUS_COMMAND_CHARS: usize = 400;
-/// Permissions of another program that are named because they count for nothing here.
-pub const NAMED_LEFT_OUT: usize = 8;
 /// Depth up to which scripts within the strings of a command are read.
 pub const READ_DEPTH: usize = 4;
 

@@ -45,8 +45,6 @@ pub const TEMPLATE_COMMANDS: usize = 20;
 pub const TEMPLATE_RULES: usize = 100;
 /// Output of a shell line that is shown where the line has failed, characters.
 pub const TEMPLATE_FAULT_CHARS: usize = 200;
-/// Files that a sentence names for a member of their heads which counts for nothing.
-pub const UNUSED_NAMED: usize = 5;
 /// Plugins of one list, and parts that one plugin names.
 pub const PLUGINS_LISTED: usize = 1_000;
 /// What a line shows of an entry that cannot be read, characters.

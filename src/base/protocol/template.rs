@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
-use crate::text::closing_quotes;
+use crate::text::{closing_quotes, is_blank};
 
 /// A text that a command of the user's set-up sends. All of it is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,21 +170,29 @@ enum Piece<'a> {
     Command(&'a str),
 }
 
-/// Splits a template at its shell lines: ``!`git status` ``, and blocks that begin with a line ```` ```! ````.
+/// Splits a template at its shell lines: ``!`git status` ``, and blocks that begin with a line ```` ```! ```` or `~~~!`.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let (mut pieces, mut begin, mut from) = (Vec::new(), 0, 0);
     let next = |from: usize| {
         let rest = text.get(from..)?;
-        [rest.find("!`"), rest.find(BLOCK)].into_iter().flatten().min().map(|at| from + at)
+        ["!`"].iter().chain(&BLOCKS).filter_map(|mark| rest.find(mark)).min().map(|at| from + at)
     };
     while let Some(at) = next(from) {
-        if let Some(behind) = text.get(at..).and_then(|rest| rest.strip_prefix(BLOCK)) {
-            from = at + BLOCK.len();
+        let rest = text.get(at..).unwrap_or_default();
+        if let Some(mark) = BLOCKS.iter().find(|mark| rest.starts_with(**mark)) {
+            from = at + mark.len();
             let is_line = at == 0 || text.get(..at).is_some_and(|before| before.ends_with('\n'));
-            if let Some(end) = behind.find("\n```").filter(|_| is_line) {
+            // What begins it, without the mark of a shell line, also ends it.
+            let fence = mark.trim_end_matches('!');
+            let body =
+                rest.split_once('\n').filter(|(line, _)| is_line && line.get(mark.len()..).is_some_and(is_blank));
+            if let Some((line, (command, _))) =
+                body.and_then(|(line, body)| Some((line, body.split_once(&format!("\n{fence}"))?)))
+            {
                 pieces.push(Piece::Text(text.get(begin..at).unwrap_or_default()));
-                pieces.push(Piece::Command(behind.get(..end).unwrap_or_default()));
-                (begin, from) = (from + end + 4, from + end + 4);
+                pieces.push(Piece::Command(command));
+                from = at + line.len() + 1 + command.len() + 1 + fence.len();
+                begin = from;
             }
             continue;
         }
@@ -202,8 +210,8 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The line that begins a block of shell lines.
-const BLOCK: &str = "```!\n";
+/// What begins a block of shell lines.
+const BLOCKS: [&str; 2] = ["```!", "~~~!"];
 
 fn first_word(text: &str) -> (&str, &str) {
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));

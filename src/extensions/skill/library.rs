@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::skill::file::{self, Skill};
-use steersman_base::front_matter::{FoundFile, UnusedMembers, Wanted, find, listed};
+use steersman_base::front_matter::{FoundFile, UnusedMembers, Wanted, find};
 use steersman_base::limits;
 use steersman_base::protocol::{PromptTemplate, SOURCE_FOLDER};
 use steersman_base::regular_file::read_own_text;
@@ -183,7 +183,7 @@ impl SkillLibrary {
     pub fn warnings(&self) -> Vec<String> {
         let most = limits::SKILL_ALL_BYTES >> 20;
         let without_room = (!self.without_room.is_empty()).then(|| {
-            let files = listed(&self.without_room);
+            let files = self.without_room.join(", ");
             format!("left out, since skills and commands together have more than {most} MiB: {files}")
         });
         self.warnings.iter().cloned().chain(without_room).chain(self.unused.sentence(NOT_USED)).collect()

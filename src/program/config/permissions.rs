@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::program::config::RuleLists;
-use steersman_base::limits;
 use steersman_base::paths::without_dots;
 use steersman_base::text::visible_line;
 use steersman_core::approval::{Mode, Rules, right_form, steers};
@@ -60,6 +59,26 @@ const READING: [&str; 5] = ["Read", "Grep", "Glob", "LS", "NotebookRead"];
 /// Tools of Claude Code that change files.
 const WRITING: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 
+/// Tools of Claude Code whose work here nobody is asked about: to allow them needs no rule, and no other rule is about them.
+const UNASKED: [&str; 16] = [
+    "AskUserQuestion",
+    "BashOutput",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "KillBash",
+    "KillShell",
+    "ListMcpResourcesTool",
+    "ReadMcpResourceTool",
+    "Skill",
+    "SlashCommand",
+    "TaskOutput",
+    "TaskStop",
+    "TodoRead",
+    "TodoWrite",
+    "ToolSearch",
+    "exit_plan_mode",
+];
+
 /// The list that an entry stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum List {
@@ -91,11 +110,7 @@ impl ClaudeSettings {
         if self.left_out.is_empty() {
             return None;
         }
-        let named =
-            self.left_out.iter().take(limits::NAMED_LEFT_OUT).map(String::as_str).collect::<Vec<_>>().join(", ");
-        let more = self.left_out.len().saturating_sub(limits::NAMED_LEFT_OUT);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        Some(format!("{file}: not applied as written: {named}{more}"))
+        Some(format!("{file}: not applied as written: {}", self.left_out.join(", ")))
     }
 
     /// Reads the text of a settings file.
@@ -271,6 +286,23 @@ fn rules_of(list: List, text: &str, at: PermissionPlaces<'_>) -> Result<Rule, St
             return Err("it names no path".to_owned());
         }
         return Ok(rules.into());
+    }
+    if UNASKED.contains(&name) {
+        return match list {
+            List::Allow => Ok(Vec::new().into()),
+            List::Ask | List::Deny => Err("no rule is about it here: it needs no permission".to_owned()),
+        };
+    }
+    if let Some(agent) = pattern.filter(|agent| matches!(name, "Task" | "Agent") && agent.contains(':')) {
+        // An agent of a plugin has either name here, as far as it is taken.
+        let bare = agent.rsplit(':').next().filter(|_| list != List::Allow);
+        let names = [Some(agent.replace(':', "-")), bare.map(str::to_owned)];
+        let rules: Vec<String> = names.into_iter().flatten().map(|name| format!("agent: {name}")).collect();
+        return if rules.iter().all(|rule| fault(rule).is_none()) {
+            Ok(rules.into())
+        } else {
+            Err("it names no agent".to_owned())
+        };
     }
     if let Some(rule) = right_form(text) {
         // What may be requested may be read as a page too.

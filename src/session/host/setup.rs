@@ -2,6 +2,7 @@
 //!
 //! `exec` and the screen build the same agent from one [`Setup`]; only their listeners differ.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use steersman_base::limits;
 use steersman_base::protocol::{HookStatus, PromptTemplate};
 use steersman_base::steering::Framing;
 use steersman_base::summary::count;
+use steersman_base::text::clip;
 use steersman_core::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
 use steersman_core::control::{ContextBook, Controls, OnExhausted, Spending, StepLimit};
 use steersman_core::listener::{Listener, ListenerList};
@@ -234,7 +236,7 @@ fn shell(handle: &Handle, workbench: &Workbench, pools: &Pools, (directory, proj
 }
 
 /// Returns what is said at the start about what counts for nothing, in one line: all of it, as far as a line may be long, or how
-/// much there is in the list of contexts.
+/// much there is in the list of contexts. What is cut is whole in the check of `doctor`.
 fn say_left_out(mut sentences: Vec<String>, says_all: bool, context: &ContextBook) -> Vec<String> {
     let mut seen = HashSet::new();
     sentences.retain(|sentence| seen.insert(sentence.clone()));
@@ -249,9 +251,17 @@ fn say_left_out(mut sentences: Vec<String>, says_all: bool, context: &ContextBoo
             room = left.unwrap_or(0);
             is_first || left.is_some()
         };
-        let named: Vec<&str> = sentences.iter().take_while(fits).map(String::as_str).collect();
-        let more = sentences.len() - named.len();
-        let more = if more == 0 { String::new() } else { format!("; and {more} more, which steersman doctor names") };
+        let named: Vec<Cow<'_, str>> = sentences
+            .iter()
+            .take_while(fits)
+            .map(|sentence| clip(sentence, limits::LEFT_OUT_SENTENCE_COLUMNS))
+            .collect();
+        let is_cut = named.iter().zip(&sentences).any(|(shown, sentence)| *shown != *sentence);
+        let more = match sentences.len() - named.len() {
+            0 if is_cut => "; steersman doctor names all".to_owned(),
+            0 => String::new(),
+            more => format!("; and {more} more, which steersman doctor names"),
+        };
         return vec![format!("not all of your set-up is used: {}{more}", named.join("; "))];
     }
     let number = count(sentences.len(), "note");

@@ -103,3 +103,21 @@ fn a_persona_file_that_is_wrong_says_what_is_wrong() {
         assert!(error.contains(what), "{error}");
     }
 }
+
+#[tokio::test]
+async fn an_agent_of_a_plugin_is_called_as_texts_for_claude_code_call_it() {
+    let rig = Rig::new([
+        spawns(&[("c1", "kit:checker", "1"), ("c2", "kit:miner", "2"), ("c3", "kit:other", "3")]),
+        Played::text("Done."),
+    ]);
+    for name in ["kit-checker", "miner"] {
+        rig.model.route(&child(name), [Played::text(format!("from {name}"))]);
+    }
+    let personas = ["checker", "kit-checker", "miner"].map(|name| persona(name, &[]));
+    let agent = parent(&rig, [], personas.into()).await;
+    run(agent, "Go.").answered().await;
+    let lines = rig.last_request().lines();
+    // That of the plugin comes before another of the bare name.
+    assert_eq!(lines[3..5], ["tool#c1: from kit-checker", "tool#c2: from miner"]);
+    assert!(lines[5].starts_with("tool#c3: Error: "), "{}", lines[5]);
+}

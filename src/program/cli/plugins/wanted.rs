@@ -9,14 +9,15 @@ use crate::program::cli::places::UserDirectories;
 use crate::program::cli::project::CLAUDE_FILES;
 use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
-use steersman_base::text::visible_line;
+use steersman_base::text::{clip, visible_line};
 
 /// Returns a line about the plugins that the settings of a project enable, and one about those of the user's settings.
 pub fn wanted(places: &UserDirectories) -> (Option<String>, Option<String>) {
     let record = PluginRecord::at(places.state.as_deref());
     let line = |shown: &str, path: &Path| {
         let text = read_own_text(path, limits::HOOK_FILE_BYTES).ok()?;
-        wanted_line(shown, &text, record.as_ref())
+        let line = wanted_line(shown, &text, record.as_ref())?;
+        Some(clip(&line, limits::LEFT_OUT_LINE_BYTES).into_owned())
     };
     let project = places.below.iter().chain(&places.project);
     let of_project = project.flat_map(|at| CLAUDE_FILES.map(|name| line(name, &at.join(name)))).flatten().next();
@@ -37,24 +38,20 @@ fn wanted_line(file: &str, text: &str, record: Option<&PluginRecord>) -> Option<
     if wanted.is_empty() {
         // A marketplace alone is an offer, too.
         let markets = markets.filter(|markets| !markets.is_empty() && added.is_empty())?;
-        let named: Vec<String> =
-            markets.iter().take(limits::NAMED_LEFT_OUT).map(|(name, _)| visible_line(name).into_owned()).collect();
+        let named: Vec<_> = markets.iter().map(|(name, _)| visible_line(name)).collect();
         let source = markets.values().find_map(source_of).unwrap_or_else(|| "SOURCE".to_owned());
         return Some(format!(
             "{file} names marketplaces ({}); steersman plugin add {source} lists one",
             named.join(", ")
         ));
     }
-    let names: Vec<String> =
-        wanted.iter().take(limits::NAMED_LEFT_OUT).map(|(name, _)| visible_line(name).into_owned()).collect();
-    let more = wanted.len().saturating_sub(limits::NAMED_LEFT_OUT);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let names: Vec<_> = wanted.iter().map(|(name, _)| visible_line(name)).collect();
     let source = wanted.iter().find_map(|(_, market)| source_of(markets?.get(*market)?));
     let source = source.unwrap_or_else(|| "SOURCE".to_owned());
     Some(format!(
-        "{file} enables plugins that are not added ({}{more}); steersman plugin add {source} {} adds them",
+        "{file} enables plugins that are not added ({}); steersman plugin add {source} {} adds them",
         names.join(", "),
-        wanted.iter().take(limits::NAMED_LEFT_OUT).filter_map(|(name, _)| plain(name)).collect::<Vec<_>>().join(" ")
+        wanted.iter().filter_map(|(name, _)| plain(name)).collect::<Vec<_>>().join(" ")
     ))
 }
 

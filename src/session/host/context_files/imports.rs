@@ -10,16 +10,21 @@ pub(super) struct Import {
     pub(super) path: String,
 }
 
+/// Fewest characters of a fence around code.
+const FENCE: usize = 3;
+
 /// Returns the imports of a text, each once.
 pub(super) fn imports(text: &str) -> Vec<Import> {
     let mut found: Vec<Import> = Vec::new();
     let mut fence: Option<&str> = None;
     for line in text.lines() {
         let start = line.trim_start();
-        let mark = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark));
+        let (mark, behind) = start.split_at(start.find(|c| !start.starts_with(c)).unwrap_or(start.len()));
+        let mark = Some(mark).filter(|mark| mark.len() >= FENCE && mark.starts_with(['`', '~']));
         match (fence, mark) {
             (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if open == mark => fence = None,
+            // It ends with as many of the same, and nothing behind them.
+            (Some(open), Some(mark)) if mark.starts_with(open) && behind.trim().is_empty() => fence = None,
             (Some(_), _) => {}
             (None, None) => {
                 for path in in_line(line) {
@@ -54,6 +59,13 @@ mod tests {
 
     fn found(text: &str) -> Vec<String> {
         imports(text).into_iter().map(|import| import.path).collect()
+    }
+
+    #[test]
+    fn code_is_what_stands_between_fences_of_the_same_kind_and_length() {
+        assert_eq!(found("````md\n```\n@a.md\n```\n@b.md\n````\n@c.md"), ["c.md"]);
+        assert_eq!(found("~~~\n```\n@a.md\n~~~ not the end\n~~~~\n@b.md"), ["b.md"]);
+        assert_eq!(found("``\n@a.md"), ["a.md"]);
     }
 
     #[test]
