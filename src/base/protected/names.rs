@@ -114,6 +114,9 @@ const NAMES: &[(&str, &[&str])] = &[
             // instructions and About hooks; Devin, Knowledge; Tabnine, Guidelines; gptme, Configuration; Forge, forge.yaml
             ".zed .rules .junie .amazonq warp.md .warp .trae copilot-instructions.md .copilot .devin .tabnine \
              gptme.toml .gptme .forge forge.yaml .codebuddy .iflow .rovodev .zencoder .qodo",
+            // JetBrains AI Assistant, Project rules; Lingma and Qoder, Rules; Firebender, Configuration; Replit, replit.md;
+            // Conductor, Scripts
+            ".aiassistant .lingma .qoder .firebender firebender.json replit.md conductor.json",
             // Claude Code, Plugins reference; Ruler, Mistral Vibe and Grok CLI, each its README
             ".claude-plugin .ruler .vibe .grok grok.md",
             // GitHub Copilot, Custom instructions, Custom agents, and Using hooks: shell commands of its agents
@@ -138,6 +141,8 @@ const NAMES: &[(&str, &[&str])] = &[
             // Build Server Protocol, Discovery; SourceKit-LSP, Build Server Protocol; hie-bios, its README (cradles); Merlin,
             // Project configuration (FLG -ppx); coc.nvim, Configuration; lazy.nvim, Configuration (local_spec); Kate, LSP Client
             ".bsp buildserver.json hie.yaml .hie-bios .merlin .vim .lazy.lua .kateproject",
+            // Nova, Tasks; Lapce, Run configurations
+            ".nova .lapce",
             // tmux(1), screen(1); tmux-sessionizer, smug, each its README
             ".tmux.conf .screenrc .tmux-sessionizer .smug.yml",
             // Neovim and Helix, Configuration

@@ -6,12 +6,12 @@
 //! than too little: what could be a path is taken for one.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::{DirectoryRole, ProtectedPlaces};
 use crate::limits;
-use crate::paths::without_dots;
 use crate::regular_file::read_head;
 
 /// Settings whose whole value is a path, and what is in a directory there runs.
@@ -54,17 +54,17 @@ fn named_for(tree: &Path, home: Option<&Path>, of_user: &[PathBuf], roots: &[Pat
         for (name, value) in settings(&String::from_utf8_lossy(&head.bytes)) {
             let beside = file.parent().unwrap_or(&file);
             if name == "include.path" {
-                let included = plain(&at(beside, &value, home));
+                let included = at(beside, &value, home);
+                found.extend(way(&included));
                 if depth < limits::GIT_INCLUDES {
-                    open.push((included.clone(), depth + 1));
+                    open.push((included, depth + 1));
                 }
-                found.insert(included);
             } else if PATHS.contains(&name.as_str()) {
-                found.insert(plain(&at(tree, &value, home)));
+                found.extend(way(&at(tree, &value, home)));
             } else if !HARMLESS.iter().any(|harmless| name.starts_with(harmless)) {
                 let is_between = |c: char| c.is_whitespace() || "!\"';&|()<>=$`".contains(c);
                 let words = value.split(is_between).filter(|word| !word.is_empty());
-                let paths = words.map(|word| plain(&at(tree, word, home)));
+                let paths = words.flat_map(|word| way(&at(tree, word, home)));
                 // A word alone is a program of the search path, unless a file of that name is there.
                 found.extend(paths.filter(|path| is_inside(path) && path.symlink_metadata().is_ok()));
             }
@@ -109,9 +109,31 @@ fn at(directory: &Path, value: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Returns a path without `.` and `..`, and without the links that are there now.
-fn plain(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| without_dots(path))
+/// Returns where a path leads, there or not, behind each link on the way to it: whoever changes one of these makes it lead
+/// elsewhere.
+fn way(path: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut place = PathBuf::new();
+    let mut rest: Vec<OsString> = path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
+    while let Some(part) = rest.pop() {
+        match Path::new(&part).components().next() {
+            Some(Component::ParentDir) => {
+                place.pop();
+            }
+            Some(Component::CurDir) | None => {}
+            Some(Component::Normal(_) | Component::RootDir | Component::Prefix(_)) => {
+                place.push(&part);
+                let target = place.read_link().ok().filter(|_| found.len() < limits::LINKS_ON_THE_WAY);
+                if let Some(target) = target {
+                    found.push(place.clone());
+                    place.pop();
+                    rest.extend(target.components().rev().map(|part| part.as_os_str().to_owned()));
+                }
+            }
+        }
+    }
+    found.push(place);
+    found
 }
 
 /// Returns where git keeps the repository of a working tree.
@@ -139,7 +161,7 @@ pub fn linked(home: Option<&Path>, others: &[PathBuf]) -> Vec<PathBuf> {
             let is_setting =
                 home.is_none_or(|home| directory != home) || entry.file_name().as_encoded_bytes().starts_with(b".");
             match entry.file_type() {
-                Ok(kind) if kind.is_symlink() && is_setting => found.extend(entry.path().canonicalize()),
+                Ok(kind) if kind.is_symlink() && is_setting => found.extend(way(&entry.path()).into_iter().skip(1)),
                 Ok(kind) if kind.is_dir() && depth > 0 => open.push((entry.path(), depth - 1)),
                 Ok(_) | Err(_) => {}
             }
@@ -193,6 +215,31 @@ mod tests {
         let found = named(&[tree.clone(), other.clone()], None, &places);
         let wanted = ["hooks", "watch", "beside", "attributes"].map(|name| tree.join(name));
         assert_eq!(found, wanted.into_iter().chain([other.join("more")]).collect());
+    }
+
+    #[test]
+    fn links_on_the_way_are_found_with_what_they_lead_to() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (tree, home) = (root.join("tree"), root.join("home"));
+        for directory in [tree.join(".git"), tree.join("real"), tree.join("deep"), home.clone()] {
+            fs::create_dir_all(directory).unwrap();
+        }
+        let links = [("real", "hooks"), ("../real", "deep/link"), ("hooks", "twice")];
+        for (target, link) in links {
+            std::os::unix::fs::symlink(target, tree.join(link)).unwrap();
+        }
+        std::os::unix::fs::symlink(tree.join("twice/rc"), home.join(".rc")).unwrap();
+        let own = "[core]\n\thooksPath = twice\n[include]\n\tpath = ../deep/link/missing\n";
+        fs::write(tree.join(".git/config"), own).unwrap();
+        let found = named(&[tree.clone()], None, &ProtectedPlaces::default());
+        let wanted = ["twice", "hooks", "real", "deep/link", "real/missing"].map(|name| tree.join(name));
+        assert_eq!(found, BTreeSet::from(wanted));
+        let found: BTreeSet<PathBuf> = linked(Some(&home), &[]).into_iter().collect();
+        assert_eq!(found, BTreeSet::from(["twice", "hooks", "real/rc"].map(|name| tree.join(name))));
+        // A circle has an end.
+        std::os::unix::fs::symlink("circle", tree.join("circle")).unwrap();
+        assert!(way(&tree.join("circle/x")).len() <= limits::LINKS_ON_THE_WAY + 1);
     }
 
     #[test]

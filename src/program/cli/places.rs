@@ -71,8 +71,10 @@ impl UserDirectories {
         let bases = self.bases.iter().map(|path| (DirectoryRole::Settings, path));
         let home = self.home.iter().map(|path| (DirectoryRole::Home, path));
         let linked = settings::linked(self.home.as_deref(), &self.bases);
-        let all = own.chain(bases).chain(home).chain(linked.iter().map(|path| (DirectoryRole::Named, path)));
-        all.fold(ProtectedPlaces::default(), |places, (role, path)| places.with(role, &real(path)))
+        let all = own.chain(bases).chain(home);
+        let places = all.fold(ProtectedPlaces::default(), |places, (role, path)| places.with(role, &real(path)));
+        // A link among them stays one: it leads there.
+        linked.iter().fold(places, |places, path| places.with(DirectoryRole::Named, path))
     }
 
     /// Makes this program's directories where a directory that commands write holds them, so that they can be hidden there;

@@ -263,7 +263,7 @@ fn no_command_or_hook_writes_what_links_of_the_home_lead_to() {
     let places = ["shell/start", "shell/zsh", "nvim/init.lua", "keys/authorized", "units/evil.service"];
     let attack = "for f in shell/start shell/zsh nvim/init.lua nvim/new.lua keys/authorized keys/new units/evil.service units/new; \
                   do echo evil >> $f; echo evil > other && mv other $f; rm -f $f; ln -sf other $f; done; \
-                  mv nvim elsewhere; mv shell elsewhere2; rm -rf units; rm -f other; echo free >> free";
+                  mv nvim elsewhere; mv shell elsewhere2; rm -rf units; rm -f again other; mkdir other; ln -sfn other again; rm -rf other; echo free >> free";
     // It names no file of the workspace, which would have to be shown to the user first.
     let by_pattern =
         "for f in */*; do echo evil >> $f; rm -f $f; done; mv n* elsewhere; mv s* elsewhere2; echo free >> free; true";
@@ -297,7 +297,7 @@ fn no_command_or_hook_writes_what_links_of_the_home_lead_to() {
         let run = run(home, &["--mode", "auto", "--sandbox", sandbox], &calls);
         let after: Vec<_> = ["shell", "nvim", "units"].map(|name| tree(&run.path("work").join(name))).into();
         assert_eq!(after, before, "{sandbox}: {}", run.results.join("\n"));
-        assert_eq!(fs::read_to_string(run.path("work/keys/authorized")).unwrap(), "the user's", "{sandbox}");
+        assert_eq!(fs::read_to_string(run.path(".ssh/authorized_keys")).unwrap(), "the user's", "{sandbox}");
         // All three ran to their end.
         assert_eq!(
             fs::read_to_string(run.path("work/free")).unwrap().lines().count(),

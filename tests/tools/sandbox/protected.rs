@@ -140,6 +140,18 @@ async fn what_the_settings_of_git_name_is_closed_too() {
         }
         assert_eq!(tree(&grounds.work), before, "{:?}", sandbox.name());
         grounds.works(&sandbox, "echo fine > scripts/build.sh").await;
+        // A link on the way is what leads there.
+        let links = "mkdir real && ln -s real link && git config core.hooksPath link && ln -s link again \
+                     && git config include.path ../again/missing";
+        user(&grounds.work, &grounds.home, links);
+        let before = tree(&grounds.work);
+        let attack =
+            "rm link again; ln -sfn scripts link; ln -sfn scripts again; echo evil > real/missing; mv real other";
+        grounds.run(&sandbox, &grounds.shell(attack)).await;
+        assert_eq!(tree(&grounds.work), before, "{:?}", sandbox.name());
+        assert_eq!(grounds.work.join("link").read_link().unwrap().to_str(), Some("real"));
+        assert_eq!(grounds.work.join("again").read_link().unwrap().to_str(), Some("link"));
+        user(&grounds.work, &grounds.home, "git config core.hooksPath scripts/checks");
         // Of a repository around the directory that commands write.
         let mut job = grounds.shell("mkdir checks; echo evil > any; mkdir more");
         job.cwd = grounds.work.join("scripts");
