@@ -98,6 +98,17 @@ pub enum NameChange<'a> {
     Move(&'a Path, &'a Path, MovedKind),
 }
 
+impl<'a> NameChange<'a> {
+    /// Returns what is changed.
+    pub fn paths(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
+        let (one, other) = match *self {
+            Self::Write(path) | Self::Fill(path) | Self::Special(path) => (path, None),
+            Self::HardLink(from, to) | Self::Move(from, to, _) => (from, Some(to)),
+        };
+        std::iter::once(one).chain(other)
+    }
+}
+
 /// The kind of a file that is moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MovedKind {
@@ -171,6 +182,11 @@ impl ProtectedPlaces {
     /// Tells whether a path is a part of a repository without a `.git`, or makes one. Looks at the disk.
     pub fn is_part(path: &Path) -> bool {
         repository::is_part_of_one(path, std::slice::from_ref(&path.to_owned()))
+    }
+
+    /// Returns the directories that could be repositories of which a path is a part, by its names.
+    pub fn possible_repositories(path: &Path) -> impl Iterator<Item = &Path> {
+        repository::parts(path).map(|(directory, _)| directory)
     }
 
     /// Tells whether a path could be a part of a repository, by its name.

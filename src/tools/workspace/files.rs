@@ -110,6 +110,11 @@ impl Workspace {
         let lock =
             ProtectedPlaces::may_be_part(relative).then(|| NamesLock::new(&self.root)).transpose().map_err(failed)?;
         let _held = lock.as_ref().map(NamesLock::hold).transpose().map_err(failed)?;
+        let mut repositories = Vec::new();
+        if let Some(lock) = &lock {
+            let in_root = |directory: &Path| directory.starts_with(&self.root);
+            lock.with_repositories(real, in_root, &mut repositories).map_err(failed)?;
+        }
         if lock.is_some() && part == RepositoryPart::Refused && ProtectedPlaces::is_part(real) {
             return Err(self.unwritten(real, before, &WriteError::Changed));
         }

@@ -126,6 +126,42 @@ async fn no_race_changes_a_protected_name() {
     }
 }
 
+/// Makes a part of a repository over and over, and says when there is a whole one.
+const PARTS: &str = r#"
+import os, sys
+name, tries = sys.argv[1], int(sys.argv[2])
+for _ in range(tries):
+    try:
+        os.mkdir("d/refs") if name == "refs" else open("d/HEAD", "x").close()
+        if os.path.exists("d/HEAD") and os.path.exists("d/refs"):
+            print("a repository")
+            break
+        os.rmdir("d/refs") if name == "refs" else os.unlink("d/HEAD")
+    except OSError:
+        pass
+"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jobs_of_two_sessions_of_which_one_works_below_the_other_make_no_repository() {
+    for kind in KINDS {
+        let grounds = Grounds::new();
+        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
+        let below = grounds.work.join("below");
+        fs::create_dir_all(below.join("d/objects")).unwrap();
+        let job = |name: &str, root: &Path| {
+            let mut job = grounds.job(&["python3", "-c", PARTS, name, "4000"]);
+            job.cwd.clone_from(&below);
+            job.confinement.writable = vec![root.to_owned()];
+            job
+        };
+        let (above, inner) = (job("refs", &grounds.work), job("HEAD", &below));
+        let (one, other) = tokio::join!(grounds.run(&sandbox, &above), grounds.run(&sandbox, &inner));
+        for (ended, output) in [one, other] {
+            assert_eq!((ended.code, output.as_str()), (Some(0), ""), "{:?}", sandbox.name());
+        }
+    }
+}
+
 #[tokio::test]
 async fn no_random_commands_change_a_protected_name() {
     for kind in KINDS {

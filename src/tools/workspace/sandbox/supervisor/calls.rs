@@ -32,6 +32,12 @@ impl Supervisor {
             Operation::Open if !makes(arguments) => None,
             _ => Some(self.lock.hold()?),
         };
+        let carried_out = self.change(target, operation, arguments);
+        self.repositories.borrow_mut().clear();
+        carried_out
+    }
+
+    fn change(&self, target: &Target, operation: Operation, arguments: [u64; 6]) -> Result<Answer, Errno> {
         match operation {
             Operation::Open => return self.open(target, arguments),
             Operation::MakeDirectory => self.make_directory(target, arguments)?,
@@ -118,7 +124,7 @@ impl Supervisor {
             return Err(Errno::INVAL);
         }
         let change = NameChange::Move(&from.path, &to.path, moved(&object)?);
-        if self.decide(change) == Decision::OnlyChecked && !flags.contains(RenameFlags::EXCHANGE) {
+        if self.decide(change)? == Decision::OnlyChecked && !flags.contains(RenameFlags::EXCHANGE) {
             if from.path == to.path {
                 return Ok(());
             }
@@ -219,16 +225,22 @@ impl Supervisor {
     }
 
     pub(super) fn may(&self, change: NameChange<'_>) -> Result<(), Errno> {
-        match self.decide(change) {
+        match self.decide(change)? {
             Decision::Allowed => Ok(()),
             Decision::Refused(_) | Decision::OnlyChecked => Err(Errno::ROFS),
             Decision::OnlyByCopy => Err(Errno::XDEV),
         }
     }
 
-    fn decide(&self, change: NameChange<'_>) -> Decision {
+    /// Decides about a change. Until the call is carried out nobody else makes a part of the same repository, whatever
+    /// directory he works in.
+    fn decide(&self, change: NameChange<'_>) -> Result<Decision, Errno> {
+        for path in change.paths().filter(|path| !self.places.is_free(path)) {
+            let is_written = |directory: &Path| self.places.are_written(directory);
+            self.lock.with_repositories(path, is_written, &mut self.repositories.borrow_mut())?;
+        }
         let exists = |path: &Path| statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).is_ok();
-        self.places.decide(change, &exists)
+        Ok(self.places.decide(change, &exists))
     }
 }
 

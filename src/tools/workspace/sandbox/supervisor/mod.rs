@@ -31,6 +31,7 @@ mod open;
 mod resolve;
 mod target;
 
+use std::cell::RefCell;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -70,7 +71,7 @@ pub(super) fn start(
     set_child_subreaper(Some(getpid())).map_err(|error| named("orphans", &error))?;
     let files = FileSystem::new().map_err(|error| named("/proc", &error))?;
     let lock = NamesLock::new(locked).map_err(|error| named(&locked.to_string_lossy(), &error))?;
-    let supervisor = Supervisor { files, places, lock, view };
+    let supervisor = Supervisor { files, places, lock, repositories: RefCell::default(), view };
     let mask = SigSet::thread_get_mask().map_err(|error| named("signals", &error))?;
     SigSet::all().thread_block().map_err(|error| named("signals", &error))?;
     let (sender, listeners) = mpsc::channel::<Listener>();
@@ -104,6 +105,8 @@ struct Supervisor {
     files: FileSystem,
     places: ProtectedPlaces,
     lock: NamesLock,
+    /// The locks of directories that the call which is carried out could make repositories.
+    repositories: RefCell<Vec<NamesLock>>,
     view: View,
 }
 
