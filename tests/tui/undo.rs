@@ -75,8 +75,19 @@ fn a_list_longer_than_the_screen_must_be_read_to_its_end() {
         .tell(Msg::Update(Update::Reply(Reply::UndoPreview { scope: UndoScope::LastTurn, files: many.collect() })))
         .screen();
     stage.wait(350).keys("<a-y>");
-    assert!(stage.screen().contains("read to the end first"));
-    stage.keys("<c-end>").screen();
+    assert!(stage.screen().contains("read to the end first: PgDn, "));
+    // What is typed is no text of the conversation.
+    let top = stage.screen();
+    stage.keys("xG").wait(350);
+    assert!(!stage.screen().contains("› xG") && stage.screen().contains("End goes there"), "{}", stage.screen());
+    stage.keys(" ");
+    let below = stage.screen();
+    assert!(top.contains("src/0.rs") && !below.contains("src/0.rs"), "{below}");
+    stage.keys("<end>");
+    assert!(stage.screen().contains("src/59.rs"), "{}", stage.screen());
+    stage.keys("<home>");
+    assert!(stage.screen().contains("src/0.rs"), "{}", stage.screen());
+    stage.keys("<end>").screen();
     stage.wait(350).keys("<a-y>");
     assert_eq!(stage.effects.last(), Some(&Effect::Request(Request::Undo { scope: UndoScope::LastTurn })));
 }

@@ -458,6 +458,11 @@ impl Questions {
         self.current_id().is_some_and(|current| self.shown.is_some_and(|(id, _)| id == current))
     }
 
+    /// Tells whether some of the detail is not on the screen.
+    pub fn is_longer(&self) -> bool {
+        self.top > 0 || self.below() > 0
+    }
+
     /// Scrolls the detail by what is shown of it, one line excepted, or to its start or end; the next frame keeps it
     /// within its bounds.
     pub fn page(&mut self, to: Travel) {

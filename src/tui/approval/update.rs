@@ -4,7 +4,7 @@ use super::in_message::write_answer;
 use super::{AnswerChoices, QuestionSubject, Questions, Unarmed};
 use crate::approval::Question;
 use crate::effect::{Effect, Outcome, PaneEffect};
-use crate::keymap::{Action, Answer, Chord, Context, Edit};
+use crate::keymap::{Action, Answer, Chord, Context, Edit, Travel};
 use crate::message::edit_entry;
 use crate::message::purpose::QuestionText;
 use crate::state::{Cause, Medium, QuestionId};
@@ -52,7 +52,7 @@ pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, ui: 
     }
     if let Some(c) = chord.typed() {
         let selects = !questions.is_digit_typed() && questions.select_digit(c, ui.now);
-        return if selects { Outcome::DONE } else { Outcome::Ignored };
+        return if selects { Outcome::DONE } else { before_the_end(questions, c) };
     }
     let moves = match ui.keymap.lookup(Context::Composer, chord) {
         Some(Action::Edit(edit @ (Edit::Up | Edit::Down))) => {
@@ -62,6 +62,10 @@ pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, ui: 
             true
         }
         Some(Action::Edit(Edit::Backspace)) => questions.unselect_answer(),
+        Some(Action::Edit(edit @ (Edit::LineStart | Edit::LineEnd))) if questions.is_longer() => {
+            questions.page(if edit == Edit::LineStart { Travel::First } else { Travel::Last });
+            true
+        }
         Some(Action::Send) => {
             let Some(selected) = questions.selected_answer() else {
                 let numbers = questions.current().map(|question| question.subject.numbers()).unwrap_or_default();
@@ -96,6 +100,26 @@ pub fn no_such_answer(questions: &Questions, medium: Medium) -> String {
         Medium::Screen => format!("no such answer: {numbers}, then Enter. Enter again sends it as text"),
         Medium::Lines => "no such answer: /yes or /no answers. The same line again sends it as text".to_owned(),
     }
+}
+
+/// Carries out a letter before a question of the program itself was read to its end: it begins an answer in words, or is no
+/// text of the conversation, which has not begun where a project is to be trusted.
+fn before_the_end(questions: &mut Questions, c: char) -> Outcome {
+    let is_own = questions.current().is_some_and(|question| question.agent.is_none());
+    if !is_own || questions.is_read() || "ynYN".contains(c) {
+        return Outcome::Ignored;
+    }
+    if c == ' ' {
+        questions.page(Travel::PageDown);
+        return Outcome::DONE;
+    }
+    unread(questions)
+}
+
+/// Says that a question was not read to its end.
+fn unread(questions: &Questions) -> Outcome {
+    let below = count(questions.below(), "line");
+    say_while(about(questions, Cause::Unread), format!("read to the end first: PgDn, {below} below; End goes there"))
 }
 
 /// Returns the answer to the shown question that a text is, and nothing else: its number, `y`, `yes`, `n` or `no`.
@@ -133,13 +157,11 @@ pub fn give(questions: &mut Questions, answer: Answer, ui: &UiContext) -> Outcom
         return say_while(about(questions, Cause::Question), words);
     };
     if answer.is_yes() && !questions.is_read() {
-        let below = count(questions.below(), "line");
-        let words = format!("read to the end first: PgDn, {below} below");
         // The number was an answer, and stays one; it is no text of what is written now.
         if questions.selected_answer() == Some(answer) {
             questions.select_answer(answer);
         }
-        return say_while(about(questions, Cause::Unread), words);
+        return unread(questions);
     }
     if let (QuestionSubject::Approval(id, _), Answer::Words) = (subject, answer) {
         let wanted = write_answer(*id, QuestionText::No);

@@ -41,6 +41,9 @@ impl Laid {
     }
 }
 
+/// Rows of a detail from which on it is said that a key goes to its end.
+const LONG: usize = 100;
+
 /// What a question is drawn from.
 #[derive(Debug, Clone, Copy)]
 pub struct QuestionView<'a> {
@@ -211,6 +214,7 @@ impl<'a> QuestionLayout<'a> {
         let more = match (self.top, self.below) {
             (0, 0) => String::new(),
             (_, 0) => " PageUp ".to_owned(),
+            (_, below) if below > LONG => format!(" {below} more, PageDown, End "),
             (_, below) => format!(" {below} more, PageDown "),
         };
         // In the border, or behind the name: never over what is asked about.
@@ -249,7 +253,13 @@ impl<'a> QuestionLayout<'a> {
             Keys::Written(QuestionText::No) => (&[" write below why not ", " why not? "], theme.accent),
             Keys::Written(QuestionText::Form) => (&[" fill it in below ", " below "], theme.accent),
         };
-        let more = if self.below > 0 || self.top > 0 { 24 } else { 0 };
+        let more = if self.below > LONG {
+            30
+        } else if self.below > 0 || self.top > 0 {
+            24
+        } else {
+            0
+        };
         let last = row(area, area.height.saturating_sub(1));
         let last = Rect { x: last.x + 2, width: last.width.saturating_sub(4), ..last };
         let states = states.iter().map(|state| view.ui.spell(view.context, state));
