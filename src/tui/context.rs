@@ -17,7 +17,7 @@ use crate::keymap::{Action, Context};
 use crate::state::{Medium, Regions};
 use crate::theme::Theme;
 use crate::ui_context::UiContext;
-use crate::widgets::fit::{below, put};
+use crate::widgets::fit::{below, columns, put};
 use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
@@ -58,6 +58,9 @@ const NEXT_AGENT: PaneKey = PaneKey("next-window");
 
 /// Rows that the sums may have.
 const SUM_ROWS: u16 = 3;
+
+/// The columns before what is left out, in which others have their size.
+const LEFT_OUT_INDENT: usize = 14;
 
 /// The list, from its opening to its end.
 #[derive(Debug)]
@@ -176,14 +179,19 @@ impl Overlay for ContextPane {
             let words = if self.reports.is_some() { "No agent runs." } else { "asking the session…" };
             return draw_empty(&[words], inner, theme, buffer);
         };
-        let mut lines = wrapped([Line::new(&sums(report), theme.dim)], inner.width.into(), Break::Words);
-        lines.truncate(SUM_ROWS.min(inner.height / 3).into());
+        let selected = self.selected(ui);
+        // What does not fit into its row, and is named nowhere else.
+        let long = report.parts.get(selected).filter(|part| part.kind == ContextKind::LeftOut).map(name);
+        let long = long.filter(|name| usize::from(columns(name)) + LEFT_OUT_INDENT > inner.width.into());
+        let most = if long.is_some() { inner.height / 2 } else { SUM_ROWS.min(inner.height / 3) };
+        let text = long.unwrap_or_else(|| sums(report));
+        let mut lines = wrapped([Line::new(&text, theme.dim)], inner.width.into(), Break::Words);
+        lines.truncate(most.into());
         draw_text(&lines, 0, inner, buffer);
         let area = below_rule(below(inner, u16::try_from(lines.len()).unwrap_or(SUM_ROWS)), theme, buffer);
         if report.parts.is_empty() {
             return OverlayDrawn::default();
         }
-        let selected = self.selected(ui);
         let rows = ListRows { area, rows: &report.parts, selected, top: 0, height: 1 };
         rows.draw(theme, regions, buffer, |part, room, buffer| draw_row(part, report.tokens, theme, room, buffer));
         OverlayDrawn::list(selected, 0)
@@ -195,7 +203,7 @@ fn draw_row(part: &ContextPart, whole: u64, theme: &Theme, room: Rect, buffer: &
     let left = put_details(buffer, room, request_word(part.request), 0, theme.accent);
     let share = part.tokens.saturating_mul(100) / whole.max(1);
     let size = match part.kind {
-        ContextKind::LeftOut => format!("{:14}{}", "", name(part)),
+        ContextKind::LeftOut => format!("{:LEFT_OUT_INDENT$}{}", "", name(part)),
         _ => format!("{:>7} {share:>3}%  {}", format!("~{}", tokens(part.tokens)), name(part)),
     };
     put(buffer, left, &size, theme.text);

@@ -71,6 +71,23 @@ fn the_largest_part_stands_first_and_the_sums_above() {
 }
 
 #[test]
+fn what_is_left_out_can_be_read_in_full() {
+    let mut stage = Stage::new(80, 24);
+    stage.keys("/context<enter>");
+    let mut long = report("");
+    let entries: Vec<String> = (0..12).map(|number| format!("Tool{number} (there is no such tool here)")).collect();
+    long.parts = vec![
+        part(ContextKind::Prompt, "", 2_000, None),
+        part(ContextKind::LeftOut, &format!("settings.json: {}", entries.join(", ")), 0, None),
+    ];
+    told(&mut stage, vec![long]);
+    assert!(!stage.screen().contains("Tool11"), "{}", stage.screen());
+    stage.keys("<down>");
+    let screen = stage.screen();
+    assert!(screen.contains("Tool3") && screen.contains("Tool11 (there is no such tool"), "{screen}");
+}
+
+#[test]
 fn a_result_is_taken_out_or_pinned_and_the_same_key_takes_that_back() {
     let mut stage = Stage::new(100, 30);
     stage.handle.context().publish(report(""));
