@@ -258,9 +258,11 @@ fn commands_have_the_names_of_their_files_and_of_their_folders_where_two_are_the
 
 #[test]
 fn a_command_with_the_name_of_one_of_the_programs_gets_its_owner_before_it_and_that_is_said() {
+    // Those that only other programs have are free.
     let home = Home::new(&[
         ("commands/help.md", "x"),
         ("commands/clear.md", "x"),
+        ("commands/review.md", "x"),
         ("commands/mine.md", "x"),
         ("commands/team/status.md", "x"),
     ]);
@@ -268,9 +270,9 @@ fn a_command_with_the_name_of_one_of_the_programs_gets_its_owner_before_it_and_t
     library.without_commands(is_command);
     assert_eq!(
         library.templates().iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
-        ["user:clear", "user:help", "mine", "team:status"]
+        ["clear", "user:help", "mine", "review", "team:status"]
     );
-    assert_eq!(library.warnings().len(), 2, "{:?}", library.warnings());
+    assert_eq!(library.warnings().len(), 1, "{:?}", library.warnings());
 }
 
 #[test]

@@ -273,12 +273,11 @@ const OWN: &[Command] = &[
     row(Verb::Quit, "/quit", Nothing, "F12", "quit; stops a running turn"),
 ];
 
-/// Returns whether the program has a command, or another name for one, of this name; without the slash.
+/// Returns whether the program has a command of this name, without the slash. A name that only other programs have is free:
+/// `/review` and `/clear` are what a custom command makes of them.
 pub fn is_command(name: &str) -> bool {
     let tables = [COMMANDS.as_slice(), LINE_COMMANDS];
-    let mut names =
-        tables.iter().copied().flatten().map(|command| command.name).chain(ALIASES.iter().map(|alias| alias.name));
-    names.any(|known| known == name)
+    tables.iter().copied().flatten().any(|command| command.name == name)
 }
 
 impl Command {
