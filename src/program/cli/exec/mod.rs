@@ -59,6 +59,7 @@ use steersman_base::sync::lock;
 use steersman_core::approval::Answerer;
 use steersman_core::listener::{JsonLines, Listener, Terminal};
 use steersman_session::host;
+use steersman_session::journal::Journal;
 use steersman_session::named_file::check_named;
 use steersman_session::stream::{RunRecord, StreamJson};
 use steersman_session::{Client, Hub};
@@ -221,15 +222,8 @@ async fn serve(
     let farewell = async {
         host.shutdown(limits::EXIT_GRACE).await;
         drop(server);
-        if let Some(journal) = journal {
-            if let Some(missing) = journal.close() {
-                err.say(&missing);
-            }
-            // Nobody can go on with what is not there.
-            let is_lost = lock(&journal.saving()).as_ref().is_some_and(|unsaved| !unsaved.has_begun);
-            if is_lost || !journal.has_begun() {
-                farewell.record.set_session(None);
-            }
+        if let Some(missing) = journal.and_then(|journal| close(&journal, farewell.record)) {
+            err.say(&missing);
         }
         let exit = farewell.write(exit, reason, unsent, (&out, &err)).await;
         let is_hurried = is_stopped || hurried.borrow().is_some();
@@ -252,6 +246,17 @@ async fn serve(
         err.drained(limits::OUTPUT_FAREWELL).await;
     }
     exit
+}
+
+/// Ends the journal; returns a sentence about what is missing in it. A session of which nothing was saved has no name: nobody
+/// can go on with it.
+fn close(journal: &Journal, record: &RunRecord) -> Option<String> {
+    let missing = journal.close();
+    let is_lost = lock(&journal.saving()).as_ref().is_some_and(|unsaved| !unsaved.has_begun);
+    if is_lost || !journal.has_begun() {
+        record.set_session(None);
+    }
+    missing
 }
 
 /// Waits until the end of the run is written. The first signal hurries that, a second one does not wait for it.
