@@ -189,7 +189,7 @@ mod tests {
         let own = "[core]\n\tbare = false\n\tfsmonitor = ~/../tree/tool.sh --fast\n[includeIf \"gitdir:/\"] path = ../shared/git\n\
                    [alias]\n\tst = !git status\n[filter \"x\"]\n\tclean = missing.sh\n[include]\n\tpath = /elsewhere\n";
         fs::write(tree.join(".git/config"), own).unwrap();
-        let found = named(&[tree.clone()], Some(&home), &ProtectedPlaces::default());
+        let found = named(std::slice::from_ref(&tree), Some(&home), &ProtectedPlaces::default());
         let wanted = ["scripts/hooks", "shared/git", "tool.sh"].map(|name| tree.join(name));
         assert_eq!(found, BTreeSet::from(wanted));
     }
@@ -232,7 +232,7 @@ mod tests {
         std::os::unix::fs::symlink(tree.join("twice/rc"), home.join(".rc")).unwrap();
         let own = "[core]\n\thooksPath = twice\n[include]\n\tpath = ../deep/link/missing\n";
         fs::write(tree.join(".git/config"), own).unwrap();
-        let found = named(&[tree.clone()], None, &ProtectedPlaces::default());
+        let found = named(std::slice::from_ref(&tree), None, &ProtectedPlaces::default());
         let wanted = ["twice", "hooks", "real", "deep/link", "real/missing"].map(|name| tree.join(name));
         assert_eq!(found, BTreeSet::from(wanted));
         let found: BTreeSet<PathBuf> = linked(Some(&home), &[]).into_iter().collect();
