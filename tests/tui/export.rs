@@ -7,9 +7,9 @@ use jiff::civil::{DateTime, date};
 use proptest::prelude::*;
 use steersman_base::event::{Event, Outcome, Usage};
 use steersman_tui::effect::PaneEffect;
+use steersman_tui::export::export;
 use steersman_tui::export::{ExportFormat, ExportRequest, ExportSubject, csv, default_name, save};
 use steersman_tui::msg::{Effect, Msg};
-use steersman_tui::update::export::export;
 
 use crate::support::stage::Stage;
 

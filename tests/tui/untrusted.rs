@@ -10,8 +10,8 @@ use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::protocol::Notice;
 use steersman_core::control::Staleness;
 use steersman_tui::effect::PaneEffect;
+use steersman_tui::export::export;
 use steersman_tui::msg::{Effect, Msg};
-use steersman_tui::update::export::export;
 
 use crate::support::stage::Stage;
 

@@ -64,8 +64,6 @@ pub enum Verb {
     Cancel,
     /// Holds the shown agent or all, or lets them go on.
     Pause,
-    /// Writes the transcript or the ledger into a file.
-    Export,
     Agents,
     /// Goes to the pending texts.
     Pending,
@@ -217,13 +215,7 @@ const OWN: &[Command] = &[
     row(Verb::Agents, "/agents", Nothing, "F3", "go to the agents"),
     row(Verb::Pending, "/pending", Nothing, "F2", "go to the pending texts"),
     row(Verb::Pause, "/pause [all]", Word, "Alt+H", "pause the shown agent, or all; again: let them go on"),
-    row(
-        Verb::Export,
-        "/export [WHAT] [FILE]",
-        Any,
-        "F7",
-        "write the transcript, all of them, or the ledger as .md or .csv",
-    ),
+    crate::export::COMMAND.command(),
     row(
         Verb::Mode,
         "/mode [NAME]",

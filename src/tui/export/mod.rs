@@ -6,13 +6,15 @@
 //! # Where things are
 //!
 //! - exports: CSV, Markdown, files that are never written over: `mod.rs`, `markdown.rs`, `file.rs`,
-//!   `src/tui/update/export.rs`; tests: `export.rs`
+//!   `command.rs`; tests: `export.rs`
 //! - the ledger as a document: `ledger.rs`
 
+mod command;
 mod file;
 mod ledger;
 pub(super) mod markdown;
 
+pub use command::{COMMAND, export, written};
 pub use file::{default_name, save};
 pub use ledger::{csv, ledger_csv, ledger_markdown};
 

@@ -119,3 +119,19 @@ impl PaneKey {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::COMMANDS;
+
+    #[test]
+    fn each_pane_is_found_by_its_name_and_its_command_is_in_the_table_once() {
+        for pane in PaneId::all() {
+            assert_eq!(PaneId::named(pane.id()), Some(pane), "{} stands there twice", pane.id());
+            assert_eq!(pane.entry().pane(), pane);
+            let named = COMMANDS.iter().filter(|command| command.usage == pane.entry().command.usage);
+            assert_eq!(named.count(), 1, "{}", pane.id());
+        }
+    }
+}

@@ -67,7 +67,6 @@ impl Palette {
             Verb::When(_) => return conditions(command.name, typed, known),
             Verb::Theme => return themes(typed, known.ui.themes.names(), known.ui.themes.name()),
             Verb::Pause => vec![ALL.to_owned()],
-            Verb::Export => vec!["transcript".to_owned(), "ledger".to_owned()],
             Verb::Entry(entry) => entry.words.iter().map(|word| (*word).to_owned()).collect(),
             _ => Vec::new(),
         };
@@ -75,8 +74,9 @@ impl Palette {
             return Vec::new();
         }
         let fitting = names.into_iter().filter(|name| name.starts_with(typed));
-        // A file may follow the name of what is exported.
-        let state = if command.verb == Verb::Export { OfferState::Part } else { OfferState::Whole };
+        // Something may follow the first of two words.
+        let takes_more = command.usage.matches('[').count() > 1;
+        let state = if takes_more { OfferState::Part } else { OfferState::Whole };
         let made = |name: String| Offer { state, ..offer(format!("/{} {name}", command.name), name, String::new()) };
         fitting.map(made).collect()
     }

@@ -11,7 +11,7 @@ use crate::msg::Effect;
 use crate::state::{App, Cause, Medium, Pane, Report};
 use crate::transcript::cell::Level;
 use crate::ui_context::UiContext;
-use crate::update::{carry_out, export, line, transcript, with_agents, with_pause};
+use crate::update::{carry_out, line, transcript, with_agents, with_pause};
 use crate::{pause, pending};
 use steersman_base::id::AgentId;
 use steersman_base::protocol::{LocalServer, PromptTemplate, Request, TemplateKind};
@@ -46,7 +46,6 @@ pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
         Verb::Reset => return ask(app, QuestionSubject::Reset),
         Verb::Cancel => return stop(app),
         Verb::Pause => return pause_agents(app, argument),
-        Verb::Export => wanted = export::export(app, argument),
         Verb::Pending => wanted.extend(pending::focus(pending, &ui.run.pending)),
         Verb::Entry(entry) => {
             let mut context = CommandContext { agent: tree.selected(), overlays, ui };

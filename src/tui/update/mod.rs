@@ -17,7 +17,6 @@
 mod apply_update;
 mod command;
 mod escape;
-pub mod export;
 mod keys;
 pub mod line;
 mod mouse;
@@ -35,7 +34,7 @@ use crate::msg::{EditorSubject, Effect, Msg};
 use crate::state::Pane;
 use crate::transcript::TranscriptDrawn;
 use crate::transcript::cell::Level;
-use crate::{approval, compared, palette, pause, pending, sessions};
+use crate::{approval, compared, export, palette, pause, pending, sessions};
 use apply_update::UpdateOutcome;
 use jiff::Timestamp;
 pub use mouse::COMMAND as MOUSE;

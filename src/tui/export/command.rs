@@ -1,11 +1,24 @@
-//! The command that exports: makes the document; writing it is left to the effect.
+//! `/export`: makes the document; writing it is left to the effect. Tests: `export.rs`.
 
+use super::{ExportFormat, ExportRequest, ExportSubject, ledger_csv, ledger_markdown};
 use crate::app::App;
+use crate::commands::{CommandEntry, Takes};
 use crate::effect::{Effect, PaneEffect};
-use crate::export::{ExportFormat, ExportRequest, ExportSubject, ledger_csv, ledger_markdown};
 use crate::transcript::reduce::Transcript;
 use crate::transcript::transcript_markdown;
 use steersman_base::id::AgentId;
+
+pub const COMMAND: CommandEntry = CommandEntry::new(
+    "/export [WHAT] [FILE]",
+    Takes::Any,
+    "F7",
+    "write the transcript, all of them, or the ledger as .md or .csv",
+    |_, arguments| {
+        let arguments = arguments.to_owned();
+        vec![PaneEffect::call(move |app| export(app, &arguments))]
+    },
+)
+.offering(&["transcript", "ledger"]);
 
 /// Carries out `/export` with these arguments, or says what is wrong with them.
 pub fn export(app: &App, arguments: &str) -> Vec<PaneEffect> {
