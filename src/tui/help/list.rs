@@ -101,7 +101,7 @@ pub fn sections(help: &Help, keymap: &Keymap) -> Vec<Section> {
     let models = Target { topic: "models", spot: Spot::Top };
     let connect = CONNECT.iter().map(|pair| fixed(pair, models)).collect();
     sections.extend([
-        Section { title: OTHER_NAMES, entries: other_names() },
+        Section { title: OTHER_NAMES, entries: other_names(keymap) },
         Section { title: "Signs in the tree of agents", entries: signs() },
         Section { title: "Connect a model", entries: connect },
         Section { title: "Pages of the manual", entries: MANUAL.iter().map(topic).collect() },
@@ -141,10 +141,10 @@ fn commands(keymap: &Keymap) -> Vec<Entry> {
     COMMANDS.iter().map(entry).chain(others).collect()
 }
 
-fn other_names() -> Vec<Entry> {
+fn other_names(keymap: &Keymap) -> Vec<Entry> {
     let entry = |alias: &Alias| Entry {
         name: format!("/{}", alias.name).into(),
-        words: alias.help().into(),
+        words: keymap.spell(Context::Composer, &alias.help()).into_owned().into(),
         target: Target { topic: "commands", spot: Spot::Row(OTHER_NAMES, alias.name) },
     };
     ALIASES.iter().map(entry).collect()

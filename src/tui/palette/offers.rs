@@ -253,7 +253,10 @@ fn command_names(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
     }
     fitting.sort_by_key(|command| command.verb.gives_up() && command.name != typed);
     let others = ALIASES.iter().filter(|alias| alias.name.starts_with(typed) && !is_custom(alias.name, known));
-    let others = others.map(|alias| offer(alias.written(), format!("/{}", alias.name), alias.help()));
+    let others = others.map(|alias| {
+        let help = keymap.spell(Context::Composer, &alias.help()).into_owned();
+        offer(alias.written(), format!("/{}", alias.name), help)
+    });
     fitting.into_iter().map(|command| command_name(command, keymap)).chain(others).collect()
 }
 

@@ -176,7 +176,8 @@ async fn a_hook_outside_the_sandbox_takes_nothing_from_where_agents_write() {
     assert_eq!(ran[0].outcome, HookOutcome::Done, "{ran:?}");
     assert_eq!(fs::read_to_string(grounds.outside.join("where")).unwrap(), "/\n");
     let why = ran[1].words.clone().unwrap_or_default();
-    assert!(ran[1].outcome == HookOutcome::Failed && why.contains("lies where agents can write"), "{ran:?}");
+    // It has not looked at the call, so the user is asked.
+    assert!(ran[1].outcome == HookOutcome::Asked && why.contains("lies where agents can write"), "{ran:?}");
     // In the sandbox its script is there, and what lies beside it; the rest of the home is not.
     let read = format!(
         "cat '{}' '{}/.ssh/id_ed25519'; ls '{}'",
