@@ -1,6 +1,7 @@
-//! Stories of the spans for `tracing`: a turn, its rounds, requests and tool calls, each within the one that it is a part of.
+//! The spans for `tracing`: a turn, its rounds, requests and tool calls, each within the one that it is a part of.
 
 use std::fmt;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use steersman_agent::Agent;
@@ -75,8 +76,24 @@ impl Subscriber for Spans {
     }
 }
 
+/// Set in the process that records the spans.
+const RECORDS: &str = "STEERSMAN_TEST_RECORDS_SPANS";
+
 #[tokio::test(flavor = "current_thread")]
 async fn spans_stand_within_each_other_and_name_model_tokens_and_tool() {
+    // In a process of its own: `tracing` keeps for the whole process which spans anybody wants, and other tests want none.
+    if std::env::var_os(RECORDS).is_none() {
+        let name = "spans::spans_stand_within_each_other_and_name_model_tokens_and_tool";
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let output = command.args(["--exact", name, "--nocapture"]).env(RECORDS, "1").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && said.contains("1 passed"),
+            "{said}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        return;
+    }
     let spans = Spans::default();
     let _guard = tracing::subscriber::set_default(spans.clone());
     let usage = Usage { input: Some(10), output: Some(2), ..Usage::default() };
