@@ -71,7 +71,6 @@ fn the_names_that_other_hosts_have_are_commands_here_or_lead_to_the_help_about_i
         ("/tokens", Verb::Entry(&crate::context::PANE.command), ""),
         ("/drop", Verb::Entry(&crate::context::PANE.command), ""),
         ("/ps", Verb::Entry(&crate::jobs::PANE.command), ""),
-        ("/review", Verb::Help, "skills"),
         ("/add", Verb::Help, "message"),
         ("/terminal-setup", Verb::Help, "keys"),
         ("/plugin", Verb::Help, "plugins"),
