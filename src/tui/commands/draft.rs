@@ -43,9 +43,10 @@ fn read_by<'a>(text: &'a str, tables: &[&[Command]]) -> Draft<'a> {
     let name = rest.split([' ', '\n', '\t']).next().unwrap_or_default();
     let behind = rest.get(name.len()..).unwrap_or_default();
     let named = |name: &str| tables.iter().copied().flatten().find(|command| command.name == name);
+    // Words behind a name that takes none here would be lost: they are meant for something else.
     let alias = || {
         let alias = ALIASES.iter().find(|alias| alias.name == name)?;
-        Some((named(alias.command)?, alias.argument))
+        (behind.trim().is_empty() || alias.takes_words()).then_some((named(alias.command)?, alias.argument))
     };
     let known = named(name).map(|command| (command, "")).or_else(alias);
     match known {
@@ -83,6 +84,12 @@ impl Alias {
     /// Returns the command with what stands behind it, as it is written here.
     pub fn written(&self) -> String {
         format!("/{} {}", self.command, self.argument).trim_end().to_owned()
+    }
+
+    /// Tells whether words behind it are for the command.
+    pub fn takes_words(&self) -> bool {
+        let takes = COMMANDS.iter().find(|command| command.name == self.command).map(|command| command.takes);
+        self.argument.is_empty() && self.command != "help" && takes.is_some_and(|takes| takes != Nothing)
     }
 
     /// Returns what it is here: `here /new: new conversation on an empty screen; asks first`.
@@ -204,8 +211,11 @@ pub fn nearest(word: &str) -> Option<&'static str> {
     (changed(name) * 2 <= longest + 1).then_some(name)
 }
 
-/// Says that a word is no command, and which one is near.
+/// Says that a word is no command, and which one is near; of a name from another program, what it is here.
 pub fn unknown(word: &str) -> String {
+    if let Some(alias) = ALIASES.iter().find(|alias| word.strip_prefix('/') == Some(alias.name)) {
+        return format!("{word} is {} here, without words behind it", alias.written());
+    }
     match nearest(word) {
         Some(nearest) => format!("unknown command {word}; nearest: /{nearest}"),
         None => format!("unknown command {word}; none here is like it"),

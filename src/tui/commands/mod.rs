@@ -273,9 +273,10 @@ pub fn is_command(name: &str) -> bool {
 }
 
 impl Command {
-    /// Says why it cannot be carried out with this behind it.
-    pub fn invalid_arguments(&self, argument: &str) -> String {
-        let name = self.name;
+    /// Says why it cannot be carried out with this behind it; a draft names it in one way or another.
+    pub fn invalid_arguments(&self, draft: &str, argument: &str) -> String {
+        let typed = draft.split_whitespace().next().and_then(|word| word.strip_prefix('/'));
+        let name = typed.unwrap_or(self.name);
         let argument = visible_line(argument);
         let called = |what: &str| format!("no {what} is called \"{argument}\"; //{name} sends it as text");
         match (self.takes, self.verb) {

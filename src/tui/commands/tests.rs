@@ -111,3 +111,23 @@ fn no_name_stands_twice() {
         assert!(COMMANDS[i + 1..].iter().all(|two| two.name != one.name), "{}", one.name);
     }
 }
+
+#[test]
+fn words_behind_a_name_of_another_program_are_taken_only_where_its_command_takes_them() {
+    for (word, behind) in [
+        ("/add", "src/main.rs"),
+        ("/share", "this with them"),
+        ("/drop", "main.rs"),
+        ("/read-only", "please"),
+        ("/clear", "all of it"),
+    ] {
+        assert_eq!(read(&format!("{word} {behind}")), Draft::NoCommand { word });
+    }
+    assert_eq!(unknown("/add"), "/add is /help message here, without words behind it");
+    assert_eq!(unknown("/clear"), "/clear is /new here, without words behind it");
+    let Draft::InvalidArguments(command, behind) = read("/continue one two") else { panic!("it takes one word") };
+    let sentence = "no session is called \"one two\"; //continue sends it as text";
+    assert_eq!(command.invalid_arguments("/continue one two", behind), sentence);
+    assert_eq!(verb("/continue 12"), Some((Verb::Entry(&crate::sessions::RESUME), "12")));
+    assert_eq!(verb("/permissions plan"), Some((Verb::Mode, "plan")));
+}

@@ -140,7 +140,9 @@ impl Message {
                 Some(format!("→ {}, /{}: {}", whom(&self.address(&draft, known)), command.name, command.help))
             }
             Draft::Command(command, _) => Some(format!("→ /{}: {}", command.name, command.help)),
-            Draft::InvalidArguments(command, argument) => Some(format!("→ {}", command.invalid_arguments(argument))),
+            Draft::InvalidArguments(command, argument) => {
+                Some(format!("→ {}", command.invalid_arguments(&draft, argument)))
+            }
             Draft::Escaped(text) => {
                 let line = visible_line(text);
                 Some(format!("→ {}: sent as \"{}\"", whom(&self.address(text, known)), clip(&line, QUOTED)))

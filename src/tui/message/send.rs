@@ -166,7 +166,7 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             let argument = message.whole(argument);
             taken(message, update::run(command.verb, argument))
         }
-        Draft::InvalidArguments(command, argument) => vec![message.say(command.invalid_arguments(argument))],
+        Draft::InvalidArguments(command, argument) => vec![message.say(command.invalid_arguments(&draft, argument))],
         Draft::Text(text) if means_quit(text) && !known.in_lines() && message.refuses_once(&draft) => {
             vec![message.say("/quit quits. Enter again sends it as text")]
         }

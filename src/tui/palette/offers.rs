@@ -55,7 +55,8 @@ impl Palette {
         let (Draft::Command(found, _) | Draft::InvalidArguments(found, _)) = commands::read(command) else {
             return Vec::new();
         };
-        if is_custom(command.trim_start_matches('/'), known) {
+        let name = command.trim_start_matches('/');
+        if is_custom(name, known) || ALIASES.iter().any(|alias| alias.name == name && !alias.takes_words()) {
             return Vec::new();
         }
         let command = found;
