@@ -1,7 +1,7 @@
 //! Images of the user: what a message has beside its text.
 //!
 //! Plain values, shared: the kind is read from the first bytes, and the model's server opens the rest. Only what is too
-//! large to be sent is opened here, in `image/fitting.rs`. They are kept as base64, the form in which every server and the
+//! large to be sent is opened here, in `src/images/fitting.rs`. They are kept as base64, the form in which every server and the
 //! journal of a session take them.
 
 use std::fmt;

@@ -1,6 +1,7 @@
 //! Images: opened under limits, made small enough for a model, and shown in a terminal.
 //!
-//! Used by the tools, the sessions and the screen. Always holds: no image is decoded beyond the limits of `limits/images.rs`.
+//! Used by the tools, the sessions and the screen. Always holds: no image is decoded beyond the limits of
+//! `src/base/limits/images.rs`.
 //!
 //! # Where things are
 //!

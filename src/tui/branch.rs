@@ -22,7 +22,7 @@ pub const COMMAND: CommandEntry = CommandEntry::new(
     Takes::Nothing,
     "b",
     "a new session from just before one of your messages, its text to be edited",
-    |_, _| vec![ask_to_open()],
+    |_, _| vec![PaneEffect::change(|app| open(&mut app.focus.overlays, app.transcripts.reader(&AgentId::main())))],
 );
 
 /// The user's messages.
@@ -32,14 +32,6 @@ static MESSAGES: ListKind = ListKind {
     empty: "nothing was said yet",
     choose: Some(choose),
 };
-
-/// Asks for the list of the user's messages.
-fn ask_to_open() -> PaneEffect {
-    PaneEffect::call(|app| {
-        open(&mut app.focus.overlays, app.transcripts.reader(&AgentId::main()));
-        Vec::new()
-    })
-}
 
 /// Opens the list of the user's messages.
 pub fn open(overlays: &mut Overlays, main: Option<&Reader>) {

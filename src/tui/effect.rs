@@ -79,6 +79,14 @@ impl PaneEffect {
     pub fn call(call: impl Fn(&mut App) -> Vec<Self> + 'static) -> Self {
         Self::Call(RootCall(Rc::new(call)))
     }
+
+    /// Makes a deferred call on the root that leaves nothing to be done.
+    pub fn change(change: impl Fn(&mut App) + 'static) -> Self {
+        Self::call(move |app| {
+            change(app);
+            Vec::new()
+        })
+    }
 }
 
 impl Outcome {

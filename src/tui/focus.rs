@@ -13,16 +13,9 @@ pub const ZOOM: CommandEntry = CommandEntry::new(
     Takes::Nothing,
     "Alt+L",
     "the transcript alone above the message; again: back",
-    |_, _| vec![toggle_zoom()],
+    |_, _| vec![PaneEffect::change(|app| app.focus.toggle_zoom())],
 )
 .only_drawing();
-
-fn toggle_zoom() -> PaneEffect {
-    PaneEffect::call(|app| {
-        app.focus.toggle_zoom();
-        Vec::new()
-    })
-}
 
 /// The focus and the overlays.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use crate::approval::{Question, QuestionSubject, Questions};
 use crate::commands::{CommandEntry, Takes};
-use crate::effect::{Outcome, PaneEffect};
+use crate::effect::PaneEffect;
 use crate::keymap::Answer;
 use crate::ui_context::UiContext;
 use crate::{message, update};
@@ -22,63 +22,57 @@ pub fn added(line: &str, outcome: Result<(), String>) -> PaneEffect {
     }
 }
 
-/// How a change of a rule is written.
-const USAGE: &str = "it is /rules withdraw M, /rules change M WORDS, or /rules for M agent, tree or new-agents; M is the number \
-                     of a rule";
+/// What the command takes.
+const USAGE: &str =
+    "it is /rules withdraw M, change M WORDS, for M agent, tree or new-agents, or remove N; /rules alone lists them";
 
 pub const COMMAND: CommandEntry = CommandEntry::new(
     "/rules [WHAT]",
     Takes::Any,
     "Alt+K",
     "your rules and those of /always; withdraw M, change M WORDS, for M tree; remove N for one of /always",
-    |context, argument| command(context.ui, argument).into_iter().collect(),
+    |context, argument| command(context.ui, argument),
 );
 
 /// Carries out `/rules`.
-pub fn command(ui: &UiContext, argument: &str) -> Outcome {
-    if let Some(outcome) = own_rules(ui, argument) {
-        return outcome;
-    }
-    let number = argument.strip_prefix("remove ").and_then(|number| number.trim().parse().ok());
-    match (argument, number) {
-        ("", _) => Outcome::request(Request::Rules { request: RuleRequest::List }),
-        (_, Some(number)) => Outcome::request(Request::Rules { request: RuleRequest::Remove(number) }),
-        (_, None) => Outcome::say("it is /rules, or /rules with withdraw M, change M WORDS, for M tree, or remove N"),
-    }
-}
-
-/// Carries out what `/rules` says about the user's own rules; `None` where it is about the kept ones alone.
-fn own_rules(ui: &UiContext, argument: &str) -> Option<Outcome> {
+fn command(ui: &UiContext, argument: &str) -> Vec<PaneEffect> {
     if argument.is_empty() {
-        let own = ui.run.rules.all().iter().map(|rule| {
-            let (id, text) = (visible_line(rule.id.as_str()), visible(&rule.text));
-            PaneEffect::Note(AgentId::main(), format!("rule {id} holds {}: {text}", rule_scope_words(rule)))
-        });
-        let mut effects: Vec<PaneEffect> = own.collect();
-        if effects.is_empty() {
-            let none = "no rule: /rule WORDS gives the agents one that holds from now on";
-            effects.push(PaneEffect::Note(AgentId::main(), none.to_owned()));
-        }
-        effects.push(Request::Rules { request: RuleRequest::List }.into());
-        return Some(Outcome::Consumed(effects));
+        return listed(ui);
     }
+    let usage = || vec![PaneEffect::Reply(USAGE.to_owned())];
     let (word, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
     let (number, words) = rest.trim_start().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
     let words = words.trim();
-    let change = match word {
-        "withdraw" if words.is_empty() => Some(RuleChange::Withdraw),
-        "change" if !words.is_empty() => Some(RuleChange::Edit { text: Some(words.to_owned()), scope: None }),
-        "for" => RuleScope::named(words).map(|scope| RuleChange::Edit { text: None, scope: Some(scope) }),
-        "withdraw" | "change" => None,
-        _ => return None,
-    };
-    Some(match change {
-        Some(change) if !number.is_empty() => {
-            let id = MessageId::new(format!("m{}", number.strip_prefix('m').unwrap_or(number)));
-            Outcome::request(Request::ChangeRule { id, change })
+    let change = match (word, RuleScope::named(words)) {
+        ("remove", _) => {
+            let remove = |number| vec![Request::Rules { request: RuleRequest::Remove(number) }.into()];
+            return rest.trim().parse().map_or_else(|_| usage(), remove);
         }
-        Some(_) | None => Outcome::say(USAGE),
-    })
+        ("withdraw", _) if words.is_empty() => RuleChange::Withdraw,
+        ("change", _) if !words.is_empty() => RuleChange::Edit { text: Some(words.to_owned()), scope: None },
+        ("for", Some(scope)) => RuleChange::Edit { text: None, scope: Some(scope) },
+        _ => return usage(),
+    };
+    if number.is_empty() {
+        return usage();
+    }
+    let id = MessageId::new(format!("m{}", number.strip_prefix('m').unwrap_or(number)));
+    vec![Request::ChangeRule { id, change }.into()]
+}
+
+/// Tells the user's rules, and asks for those of `/always`.
+fn listed(ui: &UiContext) -> Vec<PaneEffect> {
+    let own = ui.run.rules.all().iter().map(|rule| {
+        let (id, text) = (visible_line(rule.id.as_str()), visible(&rule.text));
+        PaneEffect::Note(AgentId::main(), format!("rule {id} holds {}: {text}", rule_scope_words(rule)))
+    });
+    let mut effects: Vec<PaneEffect> = own.collect();
+    if effects.is_empty() {
+        let none = "no rule: /rule WORDS gives the agents one that holds from now on";
+        effects.push(PaneEffect::Note(AgentId::main(), none.to_owned()));
+    }
+    effects.push(Request::Rules { request: RuleRequest::List }.into());
+    effects
 }
 
 /// Says what became of a change of a rule.

@@ -1,7 +1,7 @@
 //! What an earlier process of the session left on the screen: drafts come back, and one question is about all texts that
 //! wait.
 //!
-//! What is left: `src/session/unfinished.rs`; tests: `session_screen.rs`, `tests/program/sessions/resume.rs`.
+//! What is left: `Unfinished` in `src/base/protocol/update.rs`; tests: `session_screen.rs`, `tests/program/sessions/resume.rs`.
 
 use crate::approval::{Question, QuestionSubject, Questions};
 use crate::commands::Verb;

@@ -65,6 +65,25 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+fn the_paths_that_headers_of_files_name_exist() {
+    let mut missing = Vec::new();
+    for file in sources(&root().join("src")).into_iter().chain(sources(&root().join("tests"))) {
+        let Ok(text) = fs::read_to_string(&file) else { continue };
+        let header: String = text.lines().take_while(|line| line.starts_with("//!")).collect();
+        let paths =
+            header.split('`').skip(1).step_by(2).filter(|word| word.starts_with("src/") || word.starts_with("tests/"));
+        let is_path = |path: &&str| Path::new(path).extension().is_some_and(|end| end == "rs");
+        missing.extend(
+            paths
+                .filter(is_path)
+                .filter(|path| !root().join(path).exists())
+                .map(|path| format!("{}: {path}", file.display())),
+        );
+    }
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
 fn the_lists_of_where_things_are_name_each_file_and_none_that_does_not_exist() {
     let mut named = BTreeSet::new();
     let is_code = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "rs");

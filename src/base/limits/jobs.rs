@@ -1,4 +1,4 @@
-//! The limits of jobs and their guards: the part of the table in `limits.rs` that the spawner and the guard keep to.
+//! The limits of jobs and their guards: the part of the table in `mod.rs` that the spawner and the guard keep to.
 
 use std::time::Duration;
 

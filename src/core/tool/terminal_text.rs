@@ -3,7 +3,7 @@
 //! A progress bar is its last state and a colour is nothing. Bounded whatever comes: of a line so much is kept as can still be
 //! written over, and lines are kept only once an output has gone back to earlier ones, as several progress bars do: from there on,
 //! and only so many. The screen interprets output
-//! by itself and keeps the colours (`text/command_output.rs`).
+//! by itself and keeps the colours (`src/base/text/command_output.rs`).
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

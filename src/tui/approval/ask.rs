@@ -132,10 +132,7 @@ fn ended_by_quitting(run: &RunState) -> String {
 
 /// Asks for a question to be asked.
 pub fn ask(question: Question) -> PaneEffect {
-    PaneEffect::call(move |app| {
-        app.questions.ask_once(question.clone());
-        Vec::new()
-    })
+    PaneEffect::change(move |app| app.questions.ask_once(question.clone()))
 }
 
 /// Asks whether a command in the background is to end.

@@ -1,8 +1,8 @@
 //! The screen as lines that are only ever added, for a screen reader or a very plain terminal.
 //!
-//! The second view of the same state: `run/lines.rs` folds messages into the [`App`] and then lets the [`Printer`] look at
-//! it; what has changed since the last look comes out as lines. Pure. Always holds: every line is written once and never
-//! changed, and what is written does not depend on how often the printer looked.
+//! The second view of the same state: `src/tui/run/lines/mod.rs` folds messages into the [`App`] and then lets the [`Printer`]
+//! look at it; what has changed since the last look comes out as lines. Pure. Always holds: every line is written once and
+//! never changed, and what is written does not depend on how often the printer looked.
 //!
 //! # Where things are
 //!

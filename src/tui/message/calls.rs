@@ -16,11 +16,8 @@ pub fn end_first() -> PaneEffect {
 /// Asks for a text in place of so many characters before the cursor, or of the whole text.
 pub fn complete(replaces: Option<usize>, text: impl Into<String>) -> PaneEffect {
     let text = text.into();
-    PaneEffect::call(move |app| {
-        match replaces {
-            Some(chars) => app.message.complete(chars, &text),
-            None => app.message.load(&text),
-        }
-        Vec::new()
+    PaneEffect::change(move |app| match replaces {
+        Some(chars) => app.message.complete(chars, &text),
+        None => app.message.load(&text),
     })
 }

@@ -201,8 +201,5 @@ fn past(operation: &QueueOperation) -> &'static str {
 
 /// Asks for a pending text to be given up that the user has in newer words: what its queue returns is dropped.
 pub fn keep_entry(id: MessageId) -> PaneEffect {
-    PaneEffect::call(move |app| {
-        app.pending.keep(id.clone());
-        Vec::new()
-    })
+    PaneEffect::change(move |app| app.pending.keep(id.clone()))
 }

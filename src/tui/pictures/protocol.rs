@@ -4,7 +4,7 @@
 //! has the second too, and the first without the placeholders that scrolling needs. Sixels are DEC's ("VT330/VT340 Programmer
 //! Reference Manual", volume 2, chapter 14); that a terminal has them it says in its attributes (`DA1` in xterm's
 //! `ctlseqs`), how large its cells are in pixels when it is asked (`CSI 16 t`), and the number of its colours is set as
-//! `XTSMGRAPHICS` says there. Always holds: a sequence is of digits, letters of this file, base64 and `image/sixel.rs`.
+//! `XTSMGRAPHICS` says there. Always holds: a sequence is of digits, letters of this file, base64 and `src/images/sixel.rs`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

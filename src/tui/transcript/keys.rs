@@ -30,22 +30,12 @@ pub const TIMES: CommandEntry = CommandEntry::new(
     Takes::Nothing,
     "t",
     "show when each block of a transcript came, or hide it",
-    |_, _| vec![toggle_times()],
+    |_, _| vec![PaneEffect::change(|app| app.transcripts.toggle_times())],
 )
 .only_drawing();
 
 fn toggle_all(agent: AgentId) -> PaneEffect {
-    PaneEffect::call(move |app| {
-        app.transcripts.reader_mut(&agent).transcript.toggle_all();
-        Vec::new()
-    })
-}
-
-fn toggle_times() -> PaneEffect {
-    PaneEffect::call(|app| {
-        app.transcripts.toggle_times();
-        Vec::new()
-    })
+    PaneEffect::change(move |app| app.transcripts.reader_mut(&agent).transcript.toggle_all())
 }
 
 /// What the keys of a transcript go by besides what it keeps.
