@@ -67,6 +67,18 @@ pub const BACKGROUND_END_TIME: Duration = Duration::from_secs(3);
 pub const GIT_SETTINGS_BYTES: u64 = 1024 * 1024;
 /// Files of settings of git that include each other.
 pub const GIT_INCLUDES: usize = 10;
+/// Names among which repositories within a directory that commands write are looked for.
+pub const NESTED_NAMES: usize = 200_000;
+/// Such repositories of one directory.
+pub const NESTED_REPOSITORIES: usize = 256;
+/// Longest time of one look for them.
+pub const NESTED_TIME: Duration = Duration::from_secs(1);
+/// Times its own length for which what a look found holds.
+pub const NESTED_REST: u32 = 20;
+/// Longest time for which it holds.
+pub const NESTED_REST_MOST: Duration = Duration::from_secs(10);
+/// Directories whose last look is known.
+pub const NESTED_LOOKS: usize = 64;
 /// Names in one directory of settings of a home, among which links are looked for.
 pub const HOME_LINKS: usize = 2_000;
 /// A file that is copied before a command writes in it, since it has other names, or an index of git, bytes.

@@ -7,18 +7,20 @@
 //! `Makefile` and the like are sources: they are what the work is about, and run only when somebody builds.
 //!
 //! [`ProtectedPlaces::what`] says what a path is: `write` and `edit` ask about all of these. A command may besides write
-//! in a repository what plain work with it writes ([`ProtectedPlaces::refuses`], [`ProtectedPlaces::decide`]). Nothing
-//! here lists a directory.
+//! in a repository what plain work with it writes ([`ProtectedPlaces::refuses`], [`ProtectedPlaces::decide`]). These
+//! list no directory.
 //!
 //! # Where things are
 //!
 //! - places that a change always asks about, and that no command in a sandbox changes: `mod.rs`, `names.rs`,
 //!   `repository.rs`, `version_control.rs`; tests: `tests/core/protected/mod.rs`, `tests/core/protected/commands.rs`
 //! - the index of git: which files it writes where somebody restores them: `index.rs`
+//! - repositories within directories that commands write: `nested.rs`
 //! - what lies in a working tree and is obeyed from outside of it, such as hooks and included files: `settings.rs`
 
 mod index;
 mod names;
+mod nested;
 mod repository;
 pub mod settings;
 mod version_control;

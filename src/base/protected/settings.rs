@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use super::nested::{self, RepositoryPlace};
 use super::{DirectoryRole, ProtectedPlaces};
 use crate::limits;
 use crate::regular_file::read_head;
@@ -21,8 +22,8 @@ const PATHS: [&str; 4] = ["core.attributesfile", "core.hookspath", "include.path
 const HARMLESS: [&str; 10] =
     ["advice", "branch", "core.worktree", "gc", "push", "pull", "remote", "submodule", "url", "user"];
 
-/// Returns what the settings of the user, of the machine and of the repositories around directories name within these.
-/// `places` knows where programs keep their settings.
+/// Returns what the settings of the user, of the machine and of the repositories around and within directories name within
+/// these. `places` knows where programs keep their settings. Blocks.
 pub fn named(roots: &[PathBuf], home: Option<&Path>, places: &ProtectedPlaces) -> BTreeSet<PathBuf> {
     let of_user = home.into_iter().flat_map(|home| [home.join(".gitconfig"), home.join(".config/git/config")]);
     let bases = places.directories.iter().filter(|known| known.role == DirectoryRole::Settings);
@@ -32,8 +33,9 @@ pub fn named(roots: &[PathBuf], home: Option<&Path>, places: &ProtectedPlaces) -
     for root in roots {
         // Git of the user may be started above a directory that commands write.
         let trees = root.ancestors().filter(|tree| *tree == root || tree.join(".git").symlink_metadata().is_ok());
-        for tree in trees {
-            named_for(tree, home, &of_user, roots, &mut found);
+        let around = trees.map(|tree| RepositoryPlace { git: git_directory(tree), tree: tree.to_owned() });
+        for repository in around.chain(nested::repositories(root)) {
+            named_for(&repository, home, &of_user, roots, &mut found);
         }
     }
     // A directory that holds one of them whole says nothing.
@@ -41,9 +43,15 @@ pub fn named(roots: &[PathBuf], home: Option<&Path>, places: &ProtectedPlaces) -
     found
 }
 
-/// Adds what settings name where git is started in a working tree.
-fn named_for(tree: &Path, home: Option<&Path>, of_user: &[PathBuf], roots: &[PathBuf], found: &mut BTreeSet<PathBuf>) {
-    let git = git_directory(tree);
+/// Adds what settings name where git is started in a repository.
+fn named_for(
+    repository: &RepositoryPlace,
+    home: Option<&Path>,
+    of_user: &[PathBuf],
+    roots: &[PathBuf],
+    found: &mut BTreeSet<PathBuf>,
+) {
+    let RepositoryPlace { tree, git } = repository;
     // A worktree shares the settings of its repository.
     let common = line(&git.join("commondir")).map_or_else(|| git.clone(), |common| git.join(common));
     let files = of_user.iter().cloned().chain([common.join("config"), git.join("config.worktree")]);

@@ -339,3 +339,15 @@ fn what_settings_of_git_name_is_asked_about_in_every_mode() {
     let added = decide(&policy, &write(&root.join("dots/checks/pre-commit"), None), Mode::Auto);
     assert!(matches!(added, Verdict::Ask { grant: None, .. }), "{added:?}");
 }
+
+#[test]
+fn what_settings_of_a_nested_repository_name_is_asked_about_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    std::fs::create_dir_all(root.join("vendor/part/.git")).unwrap();
+    std::fs::write(root.join("vendor/part/.git/config"), "[core]\n\thooksPath = ../checks\n").unwrap();
+    let policy = Policy { root: Some(root.clone()), ..generous(Answerer::User) };
+    let named = decide(&policy, &write(&root.join("vendor/checks/pre-commit"), None), Mode::Auto);
+    assert!(matches!(named, Verdict::Ask { grant: None, .. }), "{named:?}");
+    assert_eq!(decide(&policy, &write(&root.join("vendor/part/checks"), None), Mode::Auto), Verdict::Allow);
+}

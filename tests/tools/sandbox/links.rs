@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use crate::support::grounds::{CANARY, Grounds, KINDS, PATH};
+use crate::support::users::tree;
 use steersman_tools::workspace::Sandbox;
 use steersman_tools::workspace::sandbox::{SandboxChoice, Surroundings};
 
@@ -98,4 +99,51 @@ async fn swap_while_commands_run(kind: SandboxChoice) {
     fs::write(stop, "").unwrap();
     drop(swapping);
     grounds.assert_untouched();
+}
+
+#[tokio::test]
+async fn no_link_of_proc_leads_out_or_to_what_is_protected() {
+    // Each leads to the root, to a directory or to a file that is open, of the command itself or of a process above it.
+    let roots = ["/proc/self/root", "/proc/1/root", "/proc/$PPID/root", "/proc/$$/task/$$/root", "/proc/$HOST/root"];
+    let roots = roots.iter().flat_map(|root| [format!("{root}$OUTSIDE"), format!("{root}/..$OUTSIDE")]);
+    let cwds = ["self", "1", "$PPID", "$HOST", "thread-self"].map(|process| format!("/proc/{process}/cwd"));
+    let reading = "for p in /proc/[0-9]*; do cat $p/root$OUTSIDE/victim $p/cwd/../outside/victim; for f in $p/fd/*; do cat \
+                   $f/victim $f/../outside/victim; done; done < /dev/null";
+    for kind in KINDS {
+        let mut grounds = Grounds::new();
+        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
+        let work = grounds.work.clone();
+        fs::create_dir_all(work.join(".git/hooks")).unwrap();
+        fs::write(work.join(".git/config"), "[core]\n").unwrap();
+        let before = tree(&work);
+        for outside in roots.clone() {
+            let attack = format!(
+                "cat {outside}/victim; echo evil > {outside}/victim; echo evil > {outside}/planted; ln -s x {outside}/l"
+            );
+            let (_, output) = grounds.run(&sandbox, &grounds.shell(&attack)).await;
+            assert!(!output.contains(CANARY), "{kind:?}: {outside}: {output}");
+        }
+        let (_, output) = grounds.run(&sandbox, &grounds.shell(&format!("exec 2> /dev/null; {reading}"))).await;
+        assert!(!output.contains(CANARY), "{kind:?}: {output}");
+        grounds.assert_untouched();
+        if !sandbox.closes_names() {
+            continue;
+        }
+        let within = [work.display().to_string(), "/dev/fd/3".to_owned(), "/proc/self/fd/3".to_owned()];
+        let roots =
+            ["self", "1", "$PPID", "thread-self"].map(|process| format!("/proc/{process}/root{}", work.display()));
+        for place in cwds.iter().chain(&within).chain(&roots) {
+            let attack = format!(
+                "exec 3< .; echo evil >> {place}/.git/config; echo evil > {place}/.git/hooks/pre-commit; mkdir {place}/.git/modules; \
+                 ln {place}/.git/config {place}/alias; mv {place}/.git {place}/other; ln -s x {place}/AGENTS.md; cd {place}/.git && echo x > hooks/any"
+            );
+            grounds.run(&sandbox, &grounds.shell(&attack)).await;
+            assert_eq!(tree(&work), before, "{kind:?}: {place}");
+        }
+        // A file that is open to be read is not opened again to be written.
+        let again = "exec 3< .git/config 4< .git/hooks; echo evil > /proc/self/fd/3; echo evil >> /dev/fd/3; echo evil > /proc/self/fd/4/any; \
+                     python3 -c 'import os; os.write(os.open(\"/proc/self/fd/3\", os.O_RDWR), b\"evil\")'";
+        grounds.run(&sandbox, &grounds.shell(again)).await;
+        assert_eq!(tree(&work), before, "{kind:?}");
+    }
 }

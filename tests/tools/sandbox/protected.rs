@@ -163,6 +163,38 @@ async fn what_the_settings_of_git_name_is_closed_too() {
 }
 
 #[tokio::test]
+async fn what_the_settings_of_nested_repositories_name_is_closed_too() {
+    for kind in KINDS {
+        let grounds = Grounds::new();
+        let Some(sandbox) = closing(&grounds, kind).await else { continue };
+        let script = "mkdir tools && echo x > tools/watch && git init -q one && git init -q deep/er/two && git init -q --bare bare \
+                      && git -C one config core.hooksPath .checks && git -C one config core.fsmonitor ../tools/watch \
+                      && git -C deep/er/two config include.path ../../../shared && git -C bare config core.hooksPath ../receive \
+                      && git init -q part && git -C part -c user.name=a -c user.email=a@b commit -q --allow-empty -m x \
+                      && git init -q around && git -c protocol.file.allow=always -C around submodule --quiet add ../part sub \
+                      && git -C around/sub config core.hooksPath ../hk && git config --global core.attributesFile marks";
+        user(&grounds.work, &grounds.home, script);
+        let before = tree(&grounds.work);
+        for command in [
+            "mkdir one/.checks",
+            "echo evil >> tools/watch",
+            "mv tools other",
+            "echo evil > deep/shared",
+            "mkdir receive",
+            "mkdir around/hk",
+            "echo '* filter=x' > deep/er/two/marks",
+        ] {
+            let (ended, output) = grounds.run(&sandbox, &grounds.shell(command)).await;
+            assert_ne!(ended.code, Some(0), "{:?}: {command}: {output}", sandbox.name());
+        }
+        assert_eq!(tree(&grounds.work), before, "{:?}", sandbox.name());
+        grounds
+            .works(&sandbox, "echo fine > one/file && git -C one add file && mkdir checks && echo x > tools/other")
+            .await;
+    }
+}
+
+#[tokio::test]
 async fn a_home_and_our_own_files_in_the_workspace_stay_as_they_are_and_the_latter_are_not_seen() {
     for kind in KINDS {
         let grounds = Grounds::new();
