@@ -114,6 +114,26 @@ fn settings_that_cannot_be_read_and_may_deny_something_ask_about_everything() {
     assert!(told[0].contains("pssst"), "{told:?}");
 }
 
+#[test]
+fn denied_skills_and_plans_are_refused_under_every_name() {
+    let settings = r#"{"permissions": {"deny": ["Skill(kit:lint)", "TodoWrite"]}}"#;
+    let skill = |name: &str| format!("---\nname: {name}\ndescription: Checks.\n---\nThe text of {name}.\n");
+    let program = project(settings)
+        .file(".claude/skills/lint/SKILL.md", &skill("lint"))
+        .file(".claude/skills/lint/more.md", "The text of more.\n")
+        .file(".claude/skills/other/SKILL.md", &skill("other"));
+    let calls = [
+        ("skill", r#"{"name":"lint"}"#.to_owned()),
+        ("skill", r#"{"name":"lint","file":"more.md"}"#.to_owned()),
+        ("plan", r#"{"steps":[{"text":"begin","state":"running"}]}"#.to_owned()),
+        ("skill", r#"{"name":"other"}"#.to_owned()),
+    ];
+    let (told, said) = told(program, &["--mode", "auto"], &calls);
+    assert!(told[..3].iter().all(|told| told.starts_with("Error: ") && told.contains("denies this")), "{told:?}");
+    assert!(told[3].contains("The text of other."), "{told:?}");
+    assert!(!said.contains("not applied as written"), "{said}");
+}
+
 fn read(text: &str) -> ClaudeSettings {
     let at = PermissionPlaces { home: Some(Path::new("/h")), project: Path::new("/p"), cwd: Path::new("/p") };
     ClaudeSettings::parse(text, at)
@@ -140,12 +160,17 @@ fn each_form_of_a_permission_is_a_rule_of_this_program() {
     for unasked in ["TodoWrite", "Skill", "Skill(x)", "BashOutput", "SlashCommand(/review:*)", "AskUserQuestion"] {
         let allowed = read(&json!({ "permissions": { "allow": [unasked] } }).to_string());
         assert_eq!((allowed.rules.allow.len(), allowed.left_out.len()), (0, 0), "{unasked}: {:?}", allowed.left_out);
-        let denied = read(&json!({ "permissions": { "deny": [unasked] } }).to_string());
-        assert_eq!(denied.left_out, [format!("{unasked} (no rule is about it here: it needs no permission)")]);
+    }
+    for other in ["SlashCommand(/review:*)", "AskUserQuestion"] {
+        let denied = read(&json!({ "permissions": { "deny": [other] } }).to_string());
+        assert_eq!(denied.left_out, [format!("{other} (no rule is about it here: it needs no permission)")]);
     }
     let denied = |entry: &str| read(&json!({ "permissions": { "deny": [entry] } }).to_string()).rules.deny;
     assert_eq!(denied("Task(kit:checker)"), ["agent: kit-checker", "agent: checker"], "of a plugin, by either name");
     assert_eq!(allowed("Agent(kit:checker)"), ["agent: kit-checker"]);
+    assert_eq!((denied("Skill"), denied("TodoWrite")), (vec!["skill".to_owned()], vec!["plan".to_owned()]));
+    assert_eq!(denied("Skill(kit:lint:*)"), ["skill: lint", "skill: lint/*"]);
+    assert_eq!((denied("KillShell"), denied("ExitPlanMode")), (vec!["job_stop".into()], vec!["plan: submit".into()]));
     assert_eq!(
         denied("Read(~/.zshrc)"),
         ["read: /h/.zshrc", "read: /h/.zshrc/**", "edit: /h/.zshrc", "edit: /h/.zshrc/**"]

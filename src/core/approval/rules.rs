@@ -16,7 +16,7 @@ use steersman_base::protocol::SERVER_TOOLS;
 use steersman_base::text::{composed, is_blank, visible_line};
 
 /// The tools that rules are about.
-const TOOLS: [(&str, PatternKind); 13] = [
+const TOOLS: [(&str, PatternKind); 17] = [
     ("bash", PatternKind::Command),
     ("write", PatternKind::Path),
     ("edit", PatternKind::Path),
@@ -29,6 +29,10 @@ const TOOLS: [(&str, PatternKind); 13] = [
     ("git_clone", PatternKind::Address),
     ("calculator", PatternKind::Query),
     ("agent", PatternKind::Query),
+    ("skill", PatternKind::Query),
+    ("plan", PatternKind::Query),
+    ("job_output", PatternKind::Query),
+    ("job_stop", PatternKind::Query),
     (SERVER_TOOLS, PatternKind::Query),
 ];
 
@@ -218,6 +222,9 @@ pub fn right_form(text: &str) -> Option<String> {
         "multiedit" | "apply_patch" => "edit",
         "task" => "agent",
         "shell" => "bash",
+        "todowrite" | "todoread" => "plan",
+        "bashoutput" | "taskoutput" => "job_output",
+        "killshell" | "killbash" | "taskstop" => "job_stop",
         lower => match name.trim().strip_prefix("mcp__").map(|tool| tool.replacen("__", "/", 1)) {
             Some(tool) if tool.contains('/') => return Some(format!("{SERVER_TOOLS}: {tool}")),
             Some(server) => return Some(format!("{SERVER_TOOLS}: {server}/*")),

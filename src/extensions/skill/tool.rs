@@ -69,7 +69,10 @@ impl Tool for SkillTool {
 
     fn execute<'a>(&'a self, args: Args, context: &'a ToolContext) -> BoxFuture<'a, Result<String, ToolError>> {
         async move {
-            let Some(name) = args.opt_str("name").filter(|name| !name.is_empty()) else { return Ok(self.list()) };
+            let Some(name) = args.opt_str("name").filter(|name| !name.is_empty()) else {
+                context.approve_use(NAME, "").await?;
+                return Ok(self.list());
+            };
             let Some(skill) = self.named(name) else {
                 let name = visible_line(name);
                 return Err(ToolError::Failed(format!("there is no skill {name}; without a name all are listed")));
@@ -79,7 +82,8 @@ impl Tool for SkillTool {
             }
             let first = usize::try_from(args.opt_int("offset").unwrap_or(1)).unwrap_or(1).max(1);
             let file = args.opt_str("file").filter(|file| !file.is_empty());
-            let shown = file.map_or_else(|| name.to_owned(), |file| format!("{name}/{file}"));
+            // Under whichever name it was called, a rule is about the one that it is listed with.
+            let shown = file.map_or_else(|| skill.name.clone(), |file| format!("{}/{file}", skill.name));
             context.approve_use(NAME, &shown).await?;
             let (skill, file) = (skill.clone(), file.map(str::to_owned));
             let read = move || match file {

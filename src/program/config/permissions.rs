@@ -59,24 +59,25 @@ const READING: [&str; 5] = ["Read", "Grep", "Glob", "LS", "NotebookRead"];
 /// Tools of Claude Code that change files.
 const WRITING: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 
-/// Tools of Claude Code whose work here nobody is asked about: to allow them needs no rule, and no other rule is about them.
-const UNASKED: [&str; 16] = [
-    "AskUserQuestion",
-    "BashOutput",
-    "EnterPlanMode",
-    "ExitPlanMode",
-    "KillBash",
-    "KillShell",
-    "ListMcpResourcesTool",
-    "ReadMcpResourceTool",
-    "Skill",
-    "SlashCommand",
-    "TaskOutput",
-    "TaskStop",
-    "TodoRead",
-    "TodoWrite",
-    "ToolSearch",
-    "exit_plan_mode",
+/// Tools of Claude Code whose work here nobody is asked about, so that to allow them needs no rule; with the rule that is about
+/// each, where there is one.
+const UNASKED: [(&str, Option<&str>); 16] = [
+    ("AskUserQuestion", None),
+    ("BashOutput", Some("job_output")),
+    ("EnterPlanMode", None),
+    ("ExitPlanMode", Some("plan: submit")),
+    ("KillBash", Some("job_stop")),
+    ("KillShell", Some("job_stop")),
+    ("ListMcpResourcesTool", None),
+    ("ReadMcpResourceTool", None),
+    ("Skill", Some("skill")),
+    ("SlashCommand", None),
+    ("TaskOutput", Some("job_output")),
+    ("TaskStop", Some("job_stop")),
+    ("TodoRead", Some("plan")),
+    ("TodoWrite", Some("plan")),
+    ("ToolSearch", None),
+    ("exit_plan_mode", Some("plan: submit")),
 ];
 
 /// The list that an entry stands in.
@@ -287,10 +288,12 @@ fn rules_of(list: List, text: &str, at: PermissionPlaces<'_>) -> Result<Rule, St
         }
         return Ok(rules.into());
     }
-    if UNASKED.contains(&name) {
-        return match list {
-            List::Allow => Ok(Vec::new().into()),
-            List::Ask | List::Deny => Err("no rule is about it here: it needs no permission".to_owned()),
+    if let Some((_, rule)) = UNASKED.iter().find(|(tool, _)| *tool == name) {
+        return match (list, rule, pattern) {
+            (List::Allow, _, _) => Ok(Vec::new().into()),
+            (_, None, _) => Err("no rule is about it here: it needs no permission".to_owned()),
+            (_, Some("skill"), Some(skill)) => skill_rules(skill),
+            (_, Some(rule), _) => Ok(vec![(*rule).to_owned()].into()),
         };
     }
     if let Some(agent) = pattern.filter(|agent| matches!(name, "Task" | "Agent") && agent.contains(':')) {
@@ -322,6 +325,13 @@ fn rules_of(list: List, text: &str, at: PermissionPlaces<'_>) -> Result<Rule, St
     let mut rules = prefixes.map(|words| format!("{tool}: {} *", words.join(" ")));
     let rule = rules.find(|rule| fault(rule).is_none()).unwrap_or(tool);
     Ok(Rule { rules: vec![rule], instead: true })
+}
+
+/// Returns the rules about a skill, whose plugin may be named before it: its instructions and its files.
+fn skill_rules(pattern: &str) -> Result<Rule, String> {
+    let name = pattern.trim_end_matches([' ', '*', ':']);
+    let own = name.rsplit(':').next().filter(|own| !own.is_empty()).ok_or("it names no skill")?;
+    Ok(vec![format!("skill: {own}"), format!("skill: {own}/*")].into())
 }
 
 /// Returns why something is no rule.
