@@ -183,6 +183,15 @@ impl Journal {
         self.has_begun.load(Ordering::Relaxed)
     }
 
+    /// Makes the file before anything is said; returns whether the session can be saved, as far as the disk answers. At the end
+    /// it is removed again when nothing was said.
+    pub fn open(&self) -> bool {
+        // After the end there is nobody to make it.
+        let _ = self.jobs.send(Job::Open);
+        self.keep();
+        lock(&self.saving).is_none()
+    }
+
     /// Takes a key out of everything that is written from here on.
     pub fn hide(&self, key: ApiKey) {
         let mut secrets = lock(&self.secrets);

@@ -42,6 +42,8 @@ pub type Opening = Box<dyn FnMut() -> io::Result<Box<dyn Store>> + Send>;
 /// What the thread is asked for.
 pub(super) enum Job {
     Record(Box<Record>),
+    /// Makes the file now, whether or not anything comes.
+    Open,
     /// Calls back once everything before it is safe, or cannot be made so now.
     Sync(Box<dyn FnOnce() + Send>),
     /// Ends, and answers with what is missing in the file.
@@ -87,6 +89,8 @@ pub(super) struct Writer {
     has_begun: bool,
     /// True while there is a draft.
     has_draft: bool,
+    /// True once the file is made before anything is said.
+    is_opened: bool,
     number: u64,
     /// Records that found no room in memory.
     lost: u64,
@@ -111,6 +115,7 @@ impl Writer {
             failing_since: None,
             has_begun: false,
             has_draft: false,
+            is_opened: false,
             number: last,
             lost: 0,
             texts: Written::default(),
@@ -143,6 +148,7 @@ impl Writer {
             while let Some(job) = next {
                 match job {
                     Job::Record(record) => is_sync |= self.take(&record),
+                    Job::Open => self.is_opened = true,
                     Job::Sync(done) => waiting.push(done),
                     Job::Close(answer) => end = Some(answer),
                 }
@@ -203,7 +209,7 @@ impl Writer {
         if !self.is_wanted() && is_last {
             return self.discard();
         }
-        if !self.is_wanted() && self.store.is_none() || rests && !is_last {
+        if !self.is_wanted() && !self.is_opened && self.store.is_none() || rests && !is_last {
             return;
         }
         let is_failing = self.failing_since.is_some();

@@ -164,6 +164,11 @@ impl StreamJson {
         inner.write(json!({"type": "control_response", "response": response}));
     }
 
+    /// Sets the session that each line names from now on.
+    pub fn set_session(&self, session: Option<String>) {
+        lock(&self.inner).session = session;
+    }
+
     /// Sets what says in the first line how the MCP servers stand.
     pub fn set_servers(&self, servers: impl Fn() -> Vec<ServerStatus> + Send + 'static) {
         lock(&self.inner).servers = Some(Box::new(servers));

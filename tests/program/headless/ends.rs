@@ -1,6 +1,8 @@
 //! How `exec` ends for programs: by signals, without a reader, and without anything more to read.
 
+use std::fs;
 use std::io::{PipeWriter, Write as _};
+use std::path::Path;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -8,6 +10,7 @@ use serde_json::{Value, json};
 use super::{exec, lines, of};
 use crate::support::program::{Program, Running, stderr, stdout};
 use crate::support::server::{Gate, Reply, Server};
+use crate::support::skip::{Need, skip};
 
 /// The forms of output, and requests as input.
 const FORMS: [&[&str]; 5] = [
@@ -100,14 +103,59 @@ fn an_input_that_ends_without_a_text_is_said_to_hold_none() {
 }
 
 #[test]
-fn a_run_that_could_save_nothing_names_no_session_at_its_end() {
-    let server = Server::start([Reply::text("done")]);
-    // A file is where the directory of the sessions would be.
-    let program = Program::new().file(".local/state/steersman/sessions", "");
-    let output =
-        program.args(["exec", "--base-url", &server.url(), "--model", "m", "--output", "result", "go"]).output();
-    let result: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!((&result["answer"], &result["session"]), (&"done".into(), &Value::Null), "{}", stderr(&output));
+fn a_run_that_can_save_nothing_names_no_session_in_any_line() {
+    for form in ["json", "stream-json", "result"] {
+        let server = Server::start([Reply::text("done")]);
+        // A file is where the directory of the sessions would be.
+        let program = Program::new().file(".local/state/steersman/sessions", "");
+        let output =
+            program.args(["exec", "--base-url", &server.url(), "--model", "m", "--output", form, "go"]).output();
+        assert!(stderr(&output).contains("The session cannot be saved"), "{}", stderr(&output));
+        let written = lines(&stdout(&output));
+        assert!(!written.is_empty() && stdout(&output).contains("done"), "{form}: {}", stdout(&output));
+        for line in written {
+            let named = ["session", "session_id"].map(|member| &line[member]);
+            assert_eq!((named, &line["event"]["session"]), ([&Value::Null; 2], &Value::Null), "{form}: {line}");
+        }
+    }
+}
+
+/// Lets the state lie on a disk of its own that is full, in a mount namespace.
+const FULL_DISK: &str = r#"
+    state="$HOME/.local/state/steersman"; mkdir -p "$state"
+    exec unshare --mount -- sh -c 'mount -t tmpfs -o size=256k tmpfs "$1" || exit 77; cat /dev/zero > "$1/filler" 2> /dev/null
+        shift; exec "$@"' sh "$state" "$0" "$@""#;
+
+#[test]
+fn a_full_disk_is_said_and_once_there_is_room_nothing_is_missing() {
+    if !std::process::Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success()) {
+        return skip(Need::of_program("unshare"), "no mount namespace for a full disk");
+    }
+    let server = Server::start([Reply::text("one"), Reply::text("two")]);
+    let arguments = ["exec", "--base-url", &server.url(), "--model", "m", "--sandbox", "off", "--input", "json"];
+    let mut run = Program::new().behind(FULL_DISK).args(arguments).piped().run();
+    run.wait_for_error("The session cannot be saved: No space left on device");
+    run.write("{\"type\":\"send\",\"text\":\"first\"}\n");
+    run.wait_for_line(|line| line.contains(r#""type":"turn_ended""#));
+    let state = run.home().join(".local/state/steersman");
+    let inside = Path::new("/proc").join(run.id().to_string()).join("root").join(state.strip_prefix("/").unwrap());
+    fs::remove_file(inside.join("filler")).unwrap();
+    run.write("{\"type\":\"send\",\"text\":\"second\"}\n");
+    run.wait_for_error("The session is saved again");
+    run.wait_for_line(|line| line.contains(r#""type":"turn_ended""#));
+    let journal = fs::read_dir(inside.join("sessions")).unwrap().map(|entry| entry.unwrap().path());
+    let journal = journal.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    let session = fs::read_to_string(journal.into_iter().next().unwrap()).unwrap();
+    for text in ["first", "one", "second"] {
+        assert!(session.contains(&format!("\"{text}\"")), "{text} is missing: {session}");
+    }
+    run.close_stdin();
+    let end = run.end();
+    let written = lines(&end.stdout);
+    assert_eq!((&written[0]["session"], end.code), (&Value::Null, Some(0)), "{}", end.stderr);
+    let last = &written.last().unwrap()["event"]["session"];
+    assert!(last.as_str().is_some_and(|name| session.contains(name)), "{last}");
+    assert_eq!(end.stderr.matches("The session cannot be saved").count(), 1, "{}", end.stderr);
 }
 
 #[test]

@@ -118,8 +118,7 @@ fn settle(start: &mut Start, args: &ExecArgs) -> Result<(), String> {
 /// Returns the program that decides about permissions.
 fn permission(start: &Start, args: &ExecArgs) -> Result<Option<PermissionCommand>, String> {
     let Some(line) = &args.permission_command else { return Ok(None) };
-    let session = start.journal.as_ref().map(|journal| journal.session().to_string());
-    PermissionCommand::read(line, &writable(&start.cwd, &start.config), session).map(Some)
+    PermissionCommand::read(line, &writable(&start.cwd, &start.config)).map(Some)
 }
 
 fn run_loaded(
@@ -163,12 +162,13 @@ async fn serve(
     let questions = Questions::new(err.apart(), lines.clone());
     let record = RunRecord::default();
     record.set_schema(start.output_schema.clone());
-    record.set_session(start.journal.as_ref().map(|journal| journal.session().to_string()));
+    let session = begin_session(&start, &record);
     let written = out.apart();
     let form = args.form();
     let json = (form == Some(OutputForm::Json)).then(|| Arc::new(start::json_lines(args, &record, written.clone())));
     let is_stream = form == Some(OutputForm::StreamJson);
-    let stream = is_stream.then(|| Arc::new(start::stream_json(&start, args, &record, written.clone())));
+    let stream =
+        is_stream.then(|| Arc::new(start::stream_json(&start, args, &record, session.clone(), written.clone())));
     let mut listeners = listeners(&record, json.as_ref().map(|json| (json, &written)), args, &questions, (&out, &err));
     listeners.extend(stream.iter().map(|stream| Arc::<StreamJson>::clone(stream) as Arc<dyn Listener>));
     listeners.extend([&out, &err].map(|output| Arc::new(output.clone()) as Arc<dyn Listener>));
@@ -200,7 +200,7 @@ async fn serve(
     run.replies = json.clone();
     run.stream = stream.clone();
     run.keeping = if journal.is_some() { Keeping::InSession } else { Keeping::Nowhere };
-    run.permission = permission;
+    run.permission = permission.map(|permission| permission.in_session(session));
     run.fills.templates = templates;
     let limit = args.max_time.map(|time| Instant::now() + time);
     let exit = steer(&mut run, &client, prompt, limit, &mut signals, &out).await;
@@ -222,7 +222,7 @@ async fn serve(
     let farewell = async {
         host.shutdown(limits::EXIT_GRACE).await;
         drop(server);
-        if let Some(missing) = journal.and_then(|journal| close(&journal, farewell.record)) {
+        if let Some(missing) = journal.and_then(|journal| close(&journal, &farewell)) {
             err.say(&missing);
         }
         let exit = farewell.write(exit, reason, unsent, (&out, &err)).await;
@@ -248,13 +248,23 @@ async fn serve(
     exit
 }
 
+/// Makes the file of the session; returns the name that every line has, if it can be saved.
+fn begin_session(start: &Start, record: &RunRecord) -> Option<String> {
+    let saved = start.journal.as_ref().filter(|journal| journal.open());
+    let session = saved.map(|journal| journal.session().to_string());
+    record.set_session(session.clone());
+    session
+}
+
 /// Ends the journal; returns a sentence about what is missing in it. A session of which nothing was saved has no name: nobody
 /// can go on with it.
-fn close(journal: &Journal, record: &RunRecord) -> Option<String> {
+fn close(journal: &Journal, farewell: &Farewell<'_>) -> Option<String> {
     let missing = journal.close();
     let is_lost = lock(&journal.saving()).as_ref().is_some_and(|unsaved| !unsaved.has_begun);
-    if is_lost || !journal.has_begun() {
-        record.set_session(None);
+    let session = Some(journal.session().to_string()).filter(|_| !is_lost && journal.has_begun());
+    farewell.record.set_session(session.clone());
+    if let Some(stream) = &farewell.stream {
+        stream.set_session(session);
     }
     missing
 }

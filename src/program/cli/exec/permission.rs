@@ -44,12 +44,17 @@ impl PermissionCommand {
     ///
     /// # Errors
     /// One sentence for the user.
-    pub fn read(line: &str, writable: &[PathBuf], session: Option<String>) -> Result<Self, String> {
+    pub fn read(line: &str, writable: &[PathBuf]) -> Result<Self, String> {
         let words = CommandWords::Line(line.to_owned()).words().ok_or("--permission-command names no program")?;
         let mut command = UserCommand::new(words);
         let refused = |word| format!("--permission-command names {word}, which commands of the agent can change");
         command.keep_from(writable).map_err(refused)?;
-        Ok(Self { command, session, asked: HashSet::new(), running: None })
+        Ok(Self { command, session: None, asked: HashSet::new(), running: None })
+    }
+
+    /// Sets the session that each question names; none where it is not saved.
+    pub fn in_session(self, session: Option<String>) -> Self {
+        Self { session, ..self }
     }
 
     /// Asks about the oldest open question that it was not asked about; one that is gone is dropped.

@@ -109,9 +109,9 @@ pub(super) fn stream_json(
     start: &Start,
     args: &ExecArgs,
     record: &RunRecord,
+    session: Option<String>,
     out: impl Write + Send + 'static,
 ) -> StreamJson {
-    let session = start.journal.as_ref().map(|journal| journal.session().to_string());
     let names = templates(start).into_iter().map(|template| template.name).collect();
     let stream = StreamJson::new(out, session).lines(args.stream_lines()).commands(names);
     match args.input_form() {
