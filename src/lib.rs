@@ -90,7 +90,8 @@
 //! forbidden, and no outside data makes the library panic.
 //!
 //! The minimum supported Rust version is 1.95. A raise of it is a minor version; so are new variants and fields of types that
-//! are marked `#[non_exhaustive]`.
+//! are marked `#[non_exhaustive]`: what a program only reads. Not marked are events and errors, of which a program should not
+//! overlook a new one, what is made with `..Default::default()`, and ids and the like, which do not grow.
 //!
 //! # Crates
 //!

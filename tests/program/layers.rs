@@ -115,6 +115,21 @@ fn only_the_loop_of_the_screen_holds_a_client_of_the_run() {
 }
 
 #[test]
+fn nothing_is_read_whole_without_a_bound() {
+    const WHOLE: [&str; 6] =
+        [".read_to_string(", ".read_to_end(", ".read_until(", ".read_line(", "fs::read(", "fs::read_to_string("];
+    // What the kernel writes itself has an end.
+    let is_bounded = |statement: &str| statement.contains(".take(") || statement.contains("\"/proc/");
+    let mut faults = Vec::new();
+    for source in sources() {
+        let statements = source.code.split(';').filter(|statement| WHOLE.iter().any(|read| statement.contains(read)));
+        let endless = statements.filter(|statement| !is_bounded(statement));
+        faults.extend(endless.map(|statement| format!("{}: {}", source.path, statement.trim())));
+    }
+    report(&faults);
+}
+
+#[test]
 fn what_a_client_knows_of_a_run_is_modeled_from_words_alone() {
     const FOREIGN: [&str; 5] = [
         "steersman_core::",

@@ -64,6 +64,23 @@ fn a_sparse_file_among_the_sessions_keeps_nothing_from_ending() {
     assert!(files.list().unwrap().len() >= 2);
 }
 
+#[test]
+fn a_session_of_another_program_without_an_end_is_named_and_the_others_are_imported() {
+    let home = TempDir::new().unwrap();
+    let sessions = home.path().join(".codex/sessions/2026/09/03");
+    fs::create_dir_all(&sessions).unwrap();
+    File::create(sessions.join("rollout-2026-09-03T10-00-00-0199.jsonl")).unwrap().set_len(1 << 40).unwrap();
+    let lines = [
+        json!({"timestamp": "2026-09-03T10:00:00Z", "type": "session_meta", "payload": {"id": "0198", "cwd": "/work"}}),
+        json!({"timestamp": "2026-09-03T10:00:01Z", "type": "response_item",
+               "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "find the needle"}]}}),
+    ];
+    let text = lines.map(|line| line.to_string() + "\n").concat();
+    fs::write(sessions.join("rollout-2026-09-03T11-00-00-0198.jsonl"), text).unwrap();
+    let (_, listed, said, _home) = run(home, &["import"]);
+    assert!(said.contains("it is larger than 1 GB") && listed.contains("1 session imported"), "{listed}{said}");
+}
+
 /// Writes a journal in which so many agents were spawned, each by the one before it.
 fn nested(path: &Path, agents: usize) {
     let mut lines = Vec::new();

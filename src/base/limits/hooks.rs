@@ -30,6 +30,8 @@ pub const HOOK_SCRIPTS: usize = 16;
 pub const BESIDE_SCRIPTS: usize = 10_000;
 /// Most files of a directory that is compared whole with what was trusted.
 pub const PINNED_FILES: usize = 1_000;
+/// Most names in such a directory, directories and what is no file included.
+pub const PINNED_NAMES: usize = 4 * PINNED_FILES;
 /// Most bytes of such a directory.
 pub const PINNED_BYTES: u64 = 32 * 1024 * 1024;
 /// Most bytes of all that the servers of a project run, together.

@@ -28,11 +28,11 @@ pub const UNFINISHED_TAIL: u64 = 4 << 20;
 pub const RESUME_EVENTS: usize = 1_024;
 /// The end of a journal that is shown while the rest is being read, bytes.
 pub const JOURNAL_TAIL: u64 = 256 << 10;
+/// Imports: what the files of one session of another program may hold together, bytes; they are read into memory.
+pub const IMPORT_BYTES: u64 = 1 << 30;
 /// Imports of compressed files: the largest window that a decoder is given, bytes; the usual levels take a quarter of it.
 pub const UNPACKING_WINDOW: u64 = 8 << 20;
 /// Imports of compressed files: what a file may always unpack to, bytes.
 pub const UNPACKED_BYTES: u64 = 64 << 20;
 /// Imports of compressed files: how many times its own size a larger one may unpack to.
 pub const UNPACKED_TIMES: u64 = 100;
-/// Imports of compressed files: what none may unpack to more than, bytes.
-pub const MOST_UNPACKED_BYTES: u64 = 1 << 30;

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::source::{SourceLines, lines, text, time};
+use super::source::{SourceLines, check_size, lines, text, time};
 
 /// Returns the lines of a session with those of its sub-agents among them, by their times.
 ///
 /// # Errors
-/// What a file of a sub-agent says.
+/// What a file of a sub-agent says, and that all together are too large.
 pub(super) fn merged(path: &Path, main: SourceLines) -> io::Result<SourceLines> {
     let session = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let within = path.with_extension("").join("subagents");
@@ -24,6 +24,7 @@ pub(super) fn merged(path: &Path, main: SourceLines) -> io::Result<SourceLines> 
         let is_ours = |line: &Value| text(line, "sessionId") == Some(session.as_str());
         if agent.values.first().is_some_and(is_ours) {
             all.bytes += agent.bytes;
+            check_size(all.bytes)?;
             all.skipped += agent.skipped;
             timed.extend(stamped(agent.values));
         }

@@ -50,7 +50,7 @@ impl Unpacked {
         let source = BufReader::new(file);
         let decoder = StreamingDecoder::new_with_decoder(source, decoder).map_err(|error| damaged(&error))?;
         let most = size.saturating_mul(limits::UNPACKED_TIMES);
-        let most = most.clamp(limits::UNPACKED_BYTES, limits::MOST_UNPACKED_BYTES);
+        let most = most.clamp(limits::UNPACKED_BYTES, limits::IMPORT_BYTES);
         Ok(Self { decoder: RefCell::new(decoder), place: Cell::new(0), most })
     }
 }

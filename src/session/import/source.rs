@@ -100,17 +100,23 @@ fn is_session(path: &Path, name: &str) -> bool {
 /// Reads the lines of a file.
 ///
 /// # Errors
-/// When it is no file that can be read, or larger than any journal.
+/// When it is no file that can be read, or larger than any session.
 pub(super) fn lines(path: &Path) -> io::Result<SourceLines> {
     let (file, metadata) = regular_file::open(path, Links::Followed)?;
-    if metadata.len() > limits::JOURNAL_FILE {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than any session"));
-    }
     let size = metadata.len();
+    check_size(size)?;
     if compressed::has_name(path) {
         return objects(Lines::new(Unpacked::new(file, size)?, 0..u64::MAX), size);
     }
     objects(Lines::new(file, 0..size), size)
+}
+
+/// Refuses more bytes than a session of another program may hold.
+pub(super) fn check_size(bytes: u64) -> io::Result<()> {
+    if bytes > limits::IMPORT_BYTES {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 1 GB, as no session is"));
+    }
+    Ok(())
 }
 
 /// Reads the objects that the lines of a file hold.

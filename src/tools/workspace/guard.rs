@@ -42,6 +42,8 @@ const KILL_STEP: Duration = Duration::from_millis(20);
 const BLIND_KILL_STEP: Duration = Duration::from_millis(2);
 /// The file through which the kernel prefers to kill the job, not the host, when memory runs out.
 const OOM_SCORE: &str = "/proc/self/oom_score_adj";
+/// Longest content of that file.
+const SCORE_BYTES: u64 = 16;
 
 /// The exit code of a hidden sub-command that was not called by this program.
 const USAGE: u8 = 2;
@@ -294,7 +296,8 @@ fn start(starter: Starter, mut score: Option<File>) -> io::Result<Pid> {
     // The job inherits it; the guard itself is to stay.
     let mut own_score = String::new();
     if let Some(score) = &mut score {
-        let _ = score.read_to_string(&mut own_score).and_then(|_| score.write_all(limits::JOB_OOM_SCORE.as_bytes()));
+        let read = (&*score).take(SCORE_BYTES).read_to_string(&mut own_score);
+        let _ = read.and_then(|_| score.write_all(limits::JOB_OOM_SCORE.as_bytes()));
     }
     let started = starter.start();
     if let Some(score) = &mut score {

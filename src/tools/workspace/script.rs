@@ -80,7 +80,7 @@ impl Script {
 
     /// As [`Self::read_all`], of a directory with at most so many bytes, and of what below it is wanted.
     fn read_within(directory: &Path, mut room: u64, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<Self>, String> {
-        let mut files = Vec::new();
+        let (mut files, mut looked_at) = (Vec::new(), 0);
         let mut directories = vec![directory.to_owned()];
         while let Some(directory) = directories.pop() {
             let entries = directory.read_dir().map_err(|error| error.to_string())?;
@@ -97,7 +97,9 @@ impl Script {
                     room = room.saturating_sub(content.len() as u64);
                     files.push(Self { path, content, mode: metadata.permissions().mode() });
                 }
-                if files.len() + directories.len() > limits::PINNED_FILES {
+                // What is no file counts too: a pipe for example.
+                looked_at += 1;
+                if files.len() > limits::PINNED_FILES || looked_at > limits::PINNED_NAMES {
                     return Err(format!("it holds more than {} files", limits::PINNED_FILES));
                 }
             }

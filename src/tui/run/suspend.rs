@@ -55,7 +55,8 @@ pub fn continue_children() {
 /// Returns the children of this process, where the system tells.
 fn children() -> Vec<i32> {
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().filter_map(Result::ok);
-    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let list = |thread: &str| std::fs::read_to_string(format!("/proc/self/task/{thread}/children")).ok();
+    let lists = threads.filter_map(|thread| list(thread.file_name().to_str()?));
     lists.flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
 }
 

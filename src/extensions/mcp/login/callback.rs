@@ -1,9 +1,13 @@
 //! Where the browser comes back to after a login: one path on the loopback of this machine.
 
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use reqwest::Url;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use steersman_base::limits;
 use steersman_base::text::{clip, visible_line};
@@ -11,6 +15,10 @@ use steersman_base::text::{clip, visible_line};
 const PATH: &str = "/callback";
 /// Longest head of a request, bytes.
 const HEAD: usize = 16 * 1024;
+/// Connections that are read at a time: browsers open some on which they ask for nothing.
+const CALLERS: usize = 16;
+/// Pause when the system gives no connection, as where too many files are open.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A listener for the browser.
 pub(super) struct Callback {
@@ -39,11 +47,16 @@ impl Callback {
 
     /// Waits for the browser. Whatever does not know the secret of this login is answered and passed over.
     pub(super) async fn wait(self, state: &str) -> Result<Came, String> {
+        let mut callers = FuturesUnordered::new();
         loop {
-            let Ok((socket, _)) = self.listener.accept().await else { continue };
-            let taken = timeout(limits::MCP_LOGIN_STEP, self.take(socket, state)).await;
-            if let Ok(Some(outcome)) = taken {
-                return outcome;
+            tokio::select! {
+                accepted = self.listener.accept(), if callers.len() < CALLERS => match accepted {
+                    Ok((socket, _)) => callers.push(timeout(limits::MCP_LOGIN_STEP, self.take(socket, state))),
+                    Err(_) => sleep(PAUSE).await,
+                },
+                Some(taken) = callers.next() => if let Ok(Some(outcome)) = taken {
+                    return outcome;
+                },
             }
         }
     }
@@ -95,4 +108,25 @@ async fn answer(socket: &mut TcpStream, status: &str, words: &str) {
     );
     let _ = socket.write_all(format!("{head}{body}").as_bytes()).await;
     let _ = socket.shutdown().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn connections_on_which_nothing_comes_keep_no_browser_waiting() {
+        let callback = Callback::listen(0).await.unwrap();
+        let port = callback.port;
+        let mut silent = Vec::new();
+        for _ in 0..CALLERS / 2 {
+            silent.push(TcpStream::connect(("127.0.0.1", port)).await.unwrap());
+        }
+        let came = tokio::spawn(callback.wait("secret"));
+        let mut browser = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        browser.write_all(b"GET /callback?state=secret&code=abc HTTP/1.1\r\n\r\n").await.unwrap();
+        let came = timeout(limits::MCP_LOGIN_STEP / 2, came).await.expect("the browser waits for the others");
+        assert_eq!(came.unwrap().map(|came| came.code), Ok("abc".to_owned()));
+        drop(silent);
+    }
 }

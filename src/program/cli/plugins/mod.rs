@@ -17,7 +17,7 @@ mod source;
 mod wanted;
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -28,6 +28,7 @@ use crate::program::cli::load::{Start, load};
 use crate::program::cli::places::UserDirectories;
 use crate::program::cli::project::{FrontEnd, ProjectOffer, TrustRecord};
 use source::FetchedTree;
+use steersman_base::limits;
 use steersman_base::text::visible_line;
 use steersman_core::approval::{Answerer, Approvals};
 
@@ -180,7 +181,7 @@ fn asked(question: &str) -> bool {
     let _ = write!(io::stderr(), "{} [y/N] ", visible_line(question));
     let mut answer = String::new();
     // What cannot be read is no yes.
-    let _ = io::stdin().lock().read_line(&mut answer);
+    let _ = io::stdin().lock().take(limits::ANSWER_WORD_BYTES).read_line(&mut answer);
     ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
 }
 

@@ -60,7 +60,7 @@ impl Supervisor {
 fn rewound(mut copy: &File) -> io::Result<Vec<u8>> {
     copy.rewind()?;
     let mut bytes = Vec::new();
-    copy.read_to_end(&mut bytes)?;
+    copy.take(limits::COPIED_FILE_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
