@@ -10,7 +10,7 @@ use steersman_core::wrapper::agent_note;
 impl Agent {
     /// Puts what the user had sub-agents do into the conversation.
     pub(super) fn deliver_agent_notes(&mut self) {
-        let notes = self.tree.agent_notes.take(&self.id);
+        let notes = self.tree.agent_notes.take_notes(&self.id);
         for note in &notes {
             let report = AgentReport { agent: note.agent.clone() };
             self.history.push_user_about(agent_note(note), Vec::new(), UserAbout::Agent(report));

@@ -23,7 +23,7 @@ use crate::reply::stopped;
 use crate::{Agent, NotRunReason, questions};
 use steersman_base::details::{Details, ResultPictures};
 use steersman_base::error::{Cancelled, Exceeded, RunError};
-use steersman_base::event::{CallFault, Event, EventFacts, Pending};
+use steersman_base::event::{CallFailure, Event, EventContext, Pending};
 use steersman_base::image::Image;
 use steersman_base::limits;
 use steersman_base::message::{Arguments, ToolCall};
@@ -71,7 +71,7 @@ impl Agent {
         if let Some(refusal) = refusal(finish) {
             // A call that the server cut must not run; the model is told to write it again (D15).
             for call in calls {
-                self.refuse(call, refusal, CallFault::Cancelled)?;
+                self.refuse(call, refusal, CallFailure::Cancelled)?;
                 batch.after = Some(call.name.clone());
             }
             return Ok(batch);
@@ -102,7 +102,7 @@ impl Agent {
                 }
                 Resume::Skip(why) => {
                     rest = behind;
-                    self.refuse(call, &why, CallFault::Declined)?;
+                    self.refuse(call, &why, CallFailure::Declined)?;
                     Some(call.name.clone())
                 }
                 // Taken above, unless it was withdrawn meanwhile.
@@ -114,7 +114,7 @@ impl Agent {
     }
 
     /// Gives a call an error as its result, without running it; it counts as a step.
-    fn refuse(&mut self, call: &ToolCall, why: &str, fault: CallFault) -> Result<(), RunError> {
+    fn refuse(&mut self, call: &ToolCall, why: &str, fault: CallFailure) -> Result<(), RunError> {
         self.prepare(call)?;
         self.emit_result(call, why, why, Some(fault), Duration::ZERO);
         self.history.push_result(why);
@@ -149,10 +149,10 @@ impl Agent {
     /// Counts the calls at the front that form one group.
     fn group_length(&self, calls: &[ToolCall]) -> usize {
         // Where calls of one tool alone may run beside each other, no other tool may see what they have half done.
-        let own = calls.first().filter(|call| !self.is_beside(call) && self.is_beside_its_like(call));
+        let own = calls.first().filter(|call| !self.is_parallel(call) && self.is_parallel_with_its_kind(call));
         let beside = |call: &ToolCall| match own {
-            Some(first) => call.name == first.name && self.is_beside_its_like(call),
-            None => self.is_beside(call),
+            Some(first) => call.name == first.name && self.is_parallel_with_its_kind(call),
+            None => self.is_parallel(call),
         };
         // Where the user can be asked for more calls, the calls that are still allowed run first.
         let allowed = self.asks_at_limit().map_or(usize::MAX, |limit| limit.left().try_into().unwrap_or(usize::MAX));
@@ -162,12 +162,12 @@ impl Agent {
     }
 
     /// Returns whether a call may run at the same time as those of any other tool.
-    fn is_beside(&self, call: &ToolCall) -> bool {
+    fn is_parallel(&self, call: &ToolCall) -> bool {
         self.toolbox.find(&call.name).is_some_and(|found| found.concurrency() == Concurrency::Parallel)
     }
 
     /// Returns whether a call may run at the same time as those of its tool: the mode and the rules let it run unasked.
-    fn is_beside_its_like(&self, call: &ToolCall) -> bool {
+    fn is_parallel_with_its_kind(&self, call: &ToolCall) -> bool {
         let asker = Asker { agent: self.id.clone(), call: call.id.clone() };
         match self.toolbox.find(&call.name) {
             Some(FoundTool::Tool(tool)) => {
@@ -262,7 +262,7 @@ impl Agent {
 
     /// Runs a call of a group and stores its outcome.
     async fn run_in_place(&self, place: usize, checked: &CheckedCall, note: &str) -> Result<(), Cancelled> {
-        let ran = self.run_unless_cut(checked, note).await?;
+        let ran = self.run_unless_interrupted(checked, note).await?;
         if let Some(slot) = lock(&self.group).get_mut(place) {
             *slot = ran;
         }
@@ -286,16 +286,16 @@ impl Agent {
 
     /// Runs a call of a group, unless a message is to be delivered before it, or a hook forbids it. The call was
     /// announced with its group, so its result is emitted too.
-    async fn run_unless_cut(&self, checked: &CheckedCall, note: &str) -> Result<CallOutcome, Cancelled> {
+    async fn run_unless_interrupted(&self, checked: &CheckedCall, note: &str) -> Result<CallOutcome, Cancelled> {
         if self.gives_way() {
             let why = NotRunReason::UserMessage;
-            let fault = Some(CallFault::Cancelled);
+            let fault = Some(CallFailure::Cancelled);
             self.emit_result(&checked.call, why.observation(), why.observation(), fault, Duration::ZERO);
             return Ok(CallOutcome::NotRun(why));
         }
         if let Some(why) = &checked.refusal {
             let observation = with_context(why.clone(), &checked.context);
-            self.emit_result(&checked.call, &observation, &observation, Some(CallFault::Refused), Duration::ZERO);
+            self.emit_result(&checked.call, &observation, &observation, Some(CallFailure::Refused), Duration::ZERO);
             return Ok(CallOutcome::Ended(observation));
         }
         let span = tracing::info_span!("tool_call", tool = %checked.call.name, call = %checked.call.id);
@@ -336,7 +336,7 @@ impl Agent {
         }
         let (result, fault) = match outcome {
             Ok(result) => (result, None),
-            Err(ToolError::Failed(message)) => (format!("{ERROR}{message}"), Some(self.fault(call, refused))),
+            Err(ToolError::Failed(message)) => (format!("{ERROR}{message}"), Some(self.call_error(call, refused))),
             Err(ToolError::Cancelled(cancelled)) => return Err(cancelled),
         };
         let elapsed = started.elapsed();
@@ -345,7 +345,7 @@ impl Agent {
         observation = with_context(observation, &texts);
         if fault.is_none() && !result.starts_with(ERROR) {
             observation = with_context(observation, &self.check_result(call, &result).await);
-        } else if fault == Some(CallFault::Failed) {
+        } else if fault == Some(CallFailure::Failed) {
             observation = with_context(observation, &self.check_failure(call, &result).await);
         }
         self.emit_result(call, &observation, &result, fault, elapsed);
@@ -437,7 +437,7 @@ impl Agent {
         changes: u32,
     ) -> Result<(String, Map<String, Value>), String> {
         let arguments = Arguments::Object(changed.clone());
-        if let Some(fault) = self.fault_of(&call.name, &arguments) {
+        if let Some(fault) = self.error_of(&call.name, &arguments) {
             return Err(format!("not run, the answer changed the arguments to what the tool does not take: {fault}"));
         }
         if changes > limits::ANSWER_CHANGES {
@@ -456,7 +456,7 @@ impl Agent {
     }
 
     /// Returns why a call failed; `refused` says that an operation of it was not carried out.
-    fn fault(&self, call: &ToolCall, refused: Option<CallFault>) -> CallFault {
+    fn call_error(&self, call: &ToolCall, refused: Option<CallFailure>) -> CallFailure {
         let is_invalid = || match self.toolbox.find(&call.name) {
             None => true,
             Some(FoundTool::Tool(tool)) => tool.spec().parameters.validate(&call.arguments).is_err(),
@@ -464,16 +464,16 @@ impl Agent {
         };
         match refused {
             Some(fault) => fault,
-            None if is_invalid() => CallFault::Invalid,
-            None => CallFault::Failed,
+            None if is_invalid() => CallFailure::Invalid,
+            None => CallFailure::Failed,
         }
     }
 
     /// Emits a call's observation; `result` is the observation without the note on changed arguments.
-    fn emit_result(&self, call: &ToolCall, content: &str, result: &str, fault: Option<CallFault>, elapsed: Duration) {
+    fn emit_result(&self, call: &ToolCall, content: &str, result: &str, fault: Option<CallFailure>, elapsed: Duration) {
         let is_error = result.starts_with(ERROR);
-        if let Some(fault) = fault.or(is_error.then_some(CallFault::Failed)) {
-            self.listeners.notify_facts(&EventFacts::Call { id: call.id.clone(), fault });
+        if let Some(fault) = fault.or(is_error.then_some(CallFailure::Failed)) {
+            self.listeners.notify_facts(&EventContext::Call { id: call.id.clone(), fault });
         }
         self.listeners.emit(Event::ToolResult {
             id: call.id.clone(),
@@ -519,7 +519,7 @@ struct CallUpdates<'a> {
     call: &'a ToolCall,
     receiver: mpsc::UnboundedReceiver<ToolReport>,
     /// That an operation of the call was not carried out, and why.
-    refused: Option<CallFault>,
+    refused: Option<CallFailure>,
     /// The arguments that an answer gives it instead of its own.
     changed: Option<Map<String, Value>>,
 }
@@ -546,7 +546,7 @@ impl CallUpdates<'_> {
     }
 
     /// Emits those that are left, and returns whether an operation was not carried out.
-    fn finish(mut self) -> Option<CallFault> {
+    fn finish(mut self) -> Option<CallFailure> {
         self.rest();
         self.refused
     }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use steersman_base::details::Details;
-use steersman_base::event::{CallFault, Envelope, Event, EventFacts, Outcome};
+use steersman_base::event::{CallFailure, Envelope, Event, EventContext, Outcome};
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::message::Arguments;
 use steersman_base::steering::{AgentEnd, CallMoment, Happening};
@@ -21,12 +21,12 @@ pub(super) struct ConditionWatch {
     agent: AgentId,
     queue: Arc<Interloper>,
     budget: Arc<Budget>,
-    known: Mutex<ConditionFacts>,
+    known: Mutex<ConditionContext>,
 }
 
 /// What is known of the agent besides the event at hand.
 #[derive(Default)]
-struct ConditionFacts {
+struct ConditionContext {
     calls: HashMap<CallId, OwnCall>,
     /// The tokens that its model can hold.
     window: Option<u64>,
@@ -44,7 +44,7 @@ impl ConditionWatch {
         Self { agent, queue, budget, known: Mutex::default() }
     }
 
-    fn known(&self) -> MutexGuard<'_, ConditionFacts> {
+    fn context(&self) -> MutexGuard<'_, ConditionContext> {
         lock(&self.known)
     }
 
@@ -53,24 +53,24 @@ impl ConditionWatch {
         match event {
             Event::ToolCall { id, name, arguments } => {
                 let call = OwnCall { tool: name.clone(), arguments: arguments.clone(), end: Some(CallMoment::After) };
-                self.known().calls.insert(id.clone(), call);
+                self.context().calls.insert(id.clone(), call);
             }
             Event::ToolDetails { id, details: Details::Command(end) } if end.code != Some(0) => {
-                if let Some(call) = self.known().calls.get_mut(id) {
+                if let Some(call) = self.context().calls.get_mut(id) {
                     call.end = Some(CallMoment::Failed);
                 }
             }
             Event::ToolResult { id, .. } => {
-                let ended = self.known().calls.remove(id);
+                let ended = self.context().calls.remove(id);
                 if let Some(OwnCall { tool, arguments, end: Some(moment) }) = ended {
                     self.queue.happened(&Happening::Call { tool: &tool, arguments: &arguments, moment });
                 }
             }
             // Calls without a result were dropped.
-            Event::TurnEnded { .. } => self.known().calls.clear(),
-            Event::ContextCap { tokens } => self.known().window = *tokens,
+            Event::TurnEnded { .. } => self.context().calls.clear(),
+            Event::ContextCap { tokens } => self.context().window = *tokens,
             Event::ContextSize { tokens, .. } => {
-                let window = self.known().window;
+                let window = self.context().window;
                 if let Some(window) = window.filter(|window| *window > 0) {
                     let percent = tokens.saturating_mul(100).div_ceil(window);
                     self.queue.happened(&Happening::Context { percent });
@@ -115,16 +115,16 @@ impl Listener for ConditionWatch {
         }
     }
 
-    fn on_facts(&self, agent: &AgentId, facts: &EventFacts) {
-        let EventFacts::Call { id, fault } = facts else { return };
+    fn on_facts(&self, agent: &AgentId, facts: &EventContext) {
+        let EventContext::Call { id, fault } = facts else { return };
         if *agent != self.agent {
             return;
         }
-        if let Some(call) = self.known().calls.get_mut(id) {
+        if let Some(call) = self.context().calls.get_mut(id) {
             call.end = match fault {
-                CallFault::Failed | CallFault::Invalid => Some(CallMoment::Failed),
+                CallFailure::Failed | CallFailure::Invalid => Some(CallMoment::Failed),
                 // It did not run.
-                CallFault::Refused | CallFault::Declined | CallFault::Cancelled => None,
+                CallFailure::Refused | CallFailure::Declined | CallFailure::Cancelled => None,
             };
         }
     }

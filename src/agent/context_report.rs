@@ -28,7 +28,7 @@ impl Agent {
     }
 
     /// Takes out what the user does not want in the conversation any more.
-    pub(super) fn drop_unwanted(&mut self) {
+    pub(super) fn drop_excluded(&mut self) {
         let before = self.size().tokens;
         let (mut results, mut images) = (0, 0);
         for item in self.tree.context.take_drops(&self.id) {

@@ -58,7 +58,7 @@ struct CountRatio {
 
 impl ContextSize {
     /// Returns the size of a conversation together with the schemas of the tools.
-    pub fn of(&self, model: &str, messages: &[Message], tools: &[ToolSchema]) -> ConversationSize {
+    pub fn measure(&self, model: &str, messages: &[Message], tools: &[ToolSchema]) -> ConversationSize {
         let behind = |counted: ServerCount| Some((counted, messages.get(counted.messages..)?));
         match self.counted.and_then(behind) {
             Some((counted, [])) => ConversationSize { tokens: counted.tokens, estimated: false },

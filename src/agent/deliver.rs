@@ -149,7 +149,7 @@ impl Agent {
 
     /// Appends the images of the results of a batch, in a message that says whose they are.
     pub(super) fn show_result_images(&mut self) {
-        let images = self.toolbox.images().take();
+        let images = self.toolbox.images().take_images();
         if images.is_empty() {
             return;
         }
@@ -202,7 +202,7 @@ impl Agent {
                 SentWhen::BeforeTurn
             }
         };
-        let task = UserTexts::of(self.history.messages()).task_words();
+        let task = UserTexts::in_messages(self.history.messages()).task_text();
         let (id, kind, scope, met) = (&pending.id, *kind, *scope, pending.met.as_ref());
         let framed = WrappedText { id, kind, scope, words: text, sent, met, task: Some(&task) };
         (wrap(&framed), DeliveredText { words: Some(text.clone()), ..about })

@@ -210,10 +210,10 @@ impl Agent {
         let mut checked = CheckedCall { permission, context, ..CheckedCall::unchanged(call) };
         checked.refusal = block.or_else(|| stop.clone()).map(|why| format!("Error: a hook forbids this call: {why}"));
         if let Some(why) = stop {
-            self.wish_to_stop(why);
+            self.request_stop(why);
         }
         if let Some(arguments) = arguments.filter(|arguments| *arguments != call.arguments) {
-            match self.fault_of(&call.name, &arguments) {
+            match self.error_of(&call.name, &arguments) {
                 None => {
                     checked.note = Some(format!("Note: a hook changed the arguments of this call to {arguments}\n"));
                     checked.call.arguments = arguments;
@@ -230,7 +230,7 @@ impl Agent {
     }
 
     /// Returns what is wrong with arguments; nothing where only the tool itself can say it.
-    pub(super) fn fault_of(&self, tool: &str, arguments: &Arguments) -> Option<String> {
+    pub(super) fn error_of(&self, tool: &str, arguments: &Arguments) -> Option<String> {
         match self.toolbox.find(tool)? {
             FoundTool::Tool(tool) => tool.spec().parameters.validate(arguments).err(),
             FoundTool::Raw(_) => None,
@@ -241,7 +241,7 @@ impl Agent {
     pub(super) async fn check_result(&self, call: &ToolCall, result: &str) -> Vec<String> {
         let answer = self.ask_hooks(HookPoint::AfterCall(call, result)).await.unwrap_or_default();
         if let Some(why) = answer.stop {
-            self.wish_to_stop(why);
+            self.request_stop(why);
         }
         let block = answer.block.map(|why| format!("A hook says of this result: {why}"));
         block.into_iter().chain(answer.context).collect()
@@ -265,7 +265,7 @@ impl Agent {
                 // It may have an answer already.
                 let _ = self.tree.approvals.answer(id, Answer::No(Some(format!("a hook forbids it: {why}"))));
             }
-            HookAnswer { permission: Some(CallPermission::Allow), .. } => self.tree.approvals.allow_asked(id),
+            HookAnswer { permission: Some(CallPermission::Allow), .. } => self.tree.approvals.allow_question(id),
             _ => {}
         }
     }
@@ -343,12 +343,12 @@ impl Agent {
     }
 
     /// Ends the turn once the calls that run have their results; the first wish holds.
-    fn wish_to_stop(&self, why: String) {
+    fn request_stop(&self, why: String) {
         lock(&self.stop_wish).get_or_insert(why);
     }
 
     /// Fails when a hook wants the turn to end.
-    pub(super) fn check_stop_wish(&mut self) -> Result<(), RunError> {
+    pub(super) fn check_stop_request(&mut self) -> Result<(), RunError> {
         let wish = self.stop_wish.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         wish.map_or(Ok(()), |why| Err(RunError::Hook(why)))
     }

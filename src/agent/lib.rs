@@ -340,7 +340,7 @@ impl Agent {
     /// Returns whether the task waits for an answer: its turn runs, was cancelled, failed, or lost its process. The next
     /// message adds to such a task, unless its kind is `instead`.
     pub fn is_task_open(&self) -> bool {
-        self.task_open.unwrap_or_else(|| UserTexts::of(self.history.messages()).is_open())
+        self.task_open.unwrap_or_else(|| UserTexts::in_messages(self.history.messages()).is_open())
     }
 
     /// Closes the open task, so that the next message begins one; false when none is open.
@@ -379,11 +379,11 @@ impl Agent {
         self.context_size.forget();
         self.compact_from = 0;
         self.session_start = Some(SessionStart::Clear);
-        self.handles.compaction_request.take();
+        self.handles.compaction_request.take_request();
         self.unseen.clear();
         self.tree.approvals.forget(&self.id);
         self.tree.plans.forget(&self.id);
-        self.tree.agent_notes.take(&self.id);
+        self.tree.agent_notes.take_notes(&self.id);
         self.synth_answer = None;
         self.last_turn = None;
         self.reset_step_limit();

@@ -21,14 +21,14 @@ use steersman_core::provider::{AnswerFormat, AnswerStage};
 pub const SENDER: &str = "output schema";
 
 /// Returns what is wrong with a value, a sentence each; nothing where it matches.
-type Faults = Box<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
+type SchemaErrors = Box<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
 
 /// A schema that an answer must match.
 ///
 /// Example: "An answer that matches a schema" in the documentation of `steersman::prelude`.
 pub struct OutputSchema {
     schema: Value,
-    faults: Faults,
+    faults: SchemaErrors,
 }
 
 /// An answer that matches.

@@ -9,7 +9,7 @@ pub fn event(record: ApprovalRecord) -> Event {
         ApprovalRecord::Asked(request) => {
             let rule = request.rule.map(|rule| rule.text);
             let call = request.asker.map(|asker| asker.call);
-            let (question, detail) = request.subject.words();
+            let (question, detail) = request.subject.describe();
             Event::Question { id: request.id.to_string(), question, detail, call, offer: request.session, rule }
         }
         ApprovalRecord::Answered(id, answer) => {
@@ -25,7 +25,7 @@ pub fn event(record: ApprovalRecord) -> Event {
             Event::Answer { id: id.to_string(), answer: answer.to_owned(), words }
         }
         ApprovalRecord::Kept(rule, Ok(())) => Event::Notice {
-            text: format!("kept for {}: {rule}; /rules on the screen lists and removes rules", rule.reach().words()),
+            text: format!("kept for {}: {rule}; /rules on the screen lists and removes rules", rule.reach().label()),
         },
         ApprovalRecord::Kept(rule, Err(why)) => {
             Event::Notice { text: format!("{rule} is allowed in this session only, it could not be kept: {why}") }

@@ -26,7 +26,7 @@ pub(super) enum RequestOutcome {
     /// The whole reply.
     Reply(Box<Reply>),
     /// Messages that cut the request; they are not in the history yet, the text received so far is.
-    Cut(Vec<Pending>),
+    Interrupted(Vec<Pending>),
 }
 
 impl Agent {
@@ -47,7 +47,7 @@ impl Agent {
         }
         match asked {
             Ok(RequestOutcome::Reply(_)) => self.partial.clear(),
-            Ok(RequestOutcome::Cut(_)) | Err(_) => self.keep_partial(),
+            Ok(RequestOutcome::Interrupted(_)) | Err(_) => self.keep_partial(),
         }
         asked.map_err(|error| match error {
             ProviderError::Cancelled(cancelled) => cancelled.into(),
@@ -61,7 +61,7 @@ impl Agent {
         }
         let waiting = self.take_now();
         if !waiting.is_empty() {
-            return Ok(RequestOutcome::Cut(waiting));
+            return Ok(RequestOutcome::Interrupted(waiting));
         }
         if let Some(interloper) = &self.handles.interloper {
             interloper.began_request();
@@ -108,7 +108,7 @@ impl Agent {
         let reply = tokio::select! {
             biased;
             () = stopped(cancellable) => return Err(Cancelled.into()),
-            messages = cut_in(self.handles.interloper.as_deref(), cancellable) => return Ok(RequestOutcome::Cut(messages)),
+            messages = interruption(self.handles.interloper.as_deref(), cancellable) => return Ok(RequestOutcome::Interrupted(messages)),
             reply = reply => reply,
         };
         let reply = match reply {
@@ -210,9 +210,9 @@ pub(super) async fn stopped(cancellable: Option<&Cancellable>) {
 }
 
 /// Waits for messages that are to be delivered now and takes them; waits for ever without a queue.
-async fn cut_in(interloper: Option<&Interloper>, cancellable: Option<&Cancellable>) -> Vec<Pending> {
+async fn interruption(interloper: Option<&Interloper>, cancellable: Option<&Cancellable>) -> Vec<Pending> {
     match interloper {
-        Some(interloper) => interloper.cut_in(cancellable).await,
+        Some(interloper) => interloper.interruption(cancellable).await,
         None => future::pending().await,
     }
 }

@@ -23,7 +23,7 @@ impl Agent {
             conversation => (None, conversation),
         };
         let replaced = prompt.filter(|prompt| own.as_ref() != Some(*prompt)).map(|prompt| prompt.content().to_owned());
-        self.history = History::of(own.into_iter().chain(conversation.iter().cloned()));
+        self.history = History::from_messages(own.into_iter().chain(conversation.iter().cloned()));
         self.context_size.forget();
         let messages = self.history.messages().to_vec();
         self.adopt_rules(&messages);

@@ -19,7 +19,7 @@ fn is_rule(message: &Message, id: &MessageId) -> bool {
 impl Agent {
     /// Tells the model of the rules that hold and that it does not know, or knows otherwise.
     pub(super) fn deliver_rules(&mut self) {
-        let rules = self.tree.rules.of(&self.id);
+        let rules = self.tree.rules.for_agent(&self.id);
         let sent = rules_in_conversation(self.history.messages());
         if rules.is_empty() && sent.is_empty() {
             return;
@@ -54,7 +54,7 @@ impl Agent {
 
     /// Returns a rule as the conversation knows it.
     fn known_rule(&self, id: &MessageId) -> Rule {
-        let texts = UserTexts::of(self.history.messages());
+        let texts = UserTexts::in_messages(self.history.messages());
         let known = texts.all().iter().map(|placed| &placed.text);
         let text = known.filter(|text| text.kind == TextKind::Rule).find(|text| text.id.as_ref() == Some(id));
         let words = text.and_then(|text| text.words.clone()).unwrap_or_default();

@@ -17,7 +17,7 @@ use crate::pause::Resume;
 use crate::reply::RequestOutcome;
 use crate::{Agent, EmptyReply, LastTurn, NotRunReason, UserTexts};
 use steersman_base::error::{Cancelled, Exceeded, RunError};
-use steersman_base::event::{Event, EventFacts, Outcome, Pending, Usage};
+use steersman_base::event::{Event, EventContext, Outcome, Pending, Usage};
 use steersman_base::limits;
 use steersman_base::message::{AssistantMessage, Message, ToolCall};
 use steersman_base::sync::lock;
@@ -128,7 +128,7 @@ impl Agent {
         self.listeners.emit(Event::TurnStarted { turn });
         self.fail(&error);
         self.last_turn = Some(LastTurn::unsent(outcome));
-        self.listeners.notify_facts(&EventFacts::Turn { finish: None, fault: error.fault() });
+        self.listeners.notify_facts(&EventContext::Turn { finish: None, fault: error.fault() });
         self.listeners.emit(Event::TurnEnded { turn, outcome, message });
         Err(error)
     }
@@ -193,7 +193,7 @@ impl Agent {
             }
             Err(RunError::Cancelled(Cancelled)) => {
                 self.history.close_open(NotRunReason::Cancelled);
-                self.handles.compaction_request.take();
+                self.handles.compaction_request.take_request();
                 if let Some(interloper) = &self.handles.interloper {
                     interloper.end_cancelled();
                 }
@@ -215,7 +215,7 @@ impl Agent {
         let text = result.as_ref().ok().and_then(|_| self.last_assistant_content()).unwrap_or_default().to_owned();
         let (rounds, calls, usage) = (self.round, self.steps, mem::take(&mut *lock(&self.turn_usage)));
         self.last_turn = Some(LastTurn { text, outcome, finish, rounds, calls, usage });
-        self.listeners.notify_facts(&EventFacts::Turn { finish, fault });
+        self.listeners.notify_facts(&EventContext::Turn { finish, fault });
         self.listeners.emit(Event::TurnEnded { turn, outcome, message });
     }
 
@@ -281,7 +281,7 @@ impl Agent {
     async fn round(&mut self, empty_before: bool) -> Result<AfterRound, RunError> {
         self.adopt_model()?;
         self.toolbox.take_additions();
-        self.drop_unwanted();
+        self.drop_excluded();
         self.check_budget()?;
         let room = self.make_room().await?;
         // A summary may have used up the budget.
@@ -294,7 +294,7 @@ impl Agent {
         self.publish_context();
         let mut reply = match self.ask_within_window().await? {
             RequestOutcome::Reply(reply) => *reply,
-            RequestOutcome::Cut(messages) => {
+            RequestOutcome::Interrupted(messages) => {
                 self.deliver_all(inputs(messages), &DeliveryPoint::MidLoop { after: None }).await?;
                 return Ok(AfterRound::Cut);
             }
@@ -314,7 +314,7 @@ impl Agent {
         }
         self.accept(reply);
         if calls.is_empty() {
-            if let Some(cut) = cut_off(&finish) {
+            if let Some(cut) = truncation_note(&finish) {
                 self.notice(with_explanation(&cut, explanation.as_deref()));
             }
             return Ok(if finish == Finish::Paused { AfterRound::Paused } else { AfterRound::Answered });
@@ -324,7 +324,7 @@ impl Agent {
         if cut.is_empty() && self.answer_with_plan() {
             return Ok(AfterRound::Answered);
         }
-        self.check_stop_wish()?;
+        self.check_stop_request()?;
         // A paused agent waits here first, so that what is typed meanwhile enters here.
         while cut.is_empty() && matches!(self.pause_at_boundary().await?, Resume::Message) {
             // Empty when the message was withdrawn meanwhile.
@@ -418,7 +418,7 @@ impl Agent {
     /// Lets a fresh conversation without tools answer from the evidence; its answer becomes this turn's.
     async fn rescue(&mut self, exceeded: Exceeded) -> Result<(), RunError> {
         self.history.close_open(NotRunReason::BudgetExhausted);
-        let question = UserTexts::of(self.history.messages()).task_words();
+        let question = UserTexts::in_messages(self.history.messages()).task_text();
         let steps = exceeded.max_steps;
         let reason = format!("step limit ({steps}) reached: answering from what was found");
         self.listeners.emit(Event::FallbackNotice { reason });
@@ -475,7 +475,7 @@ enum AfterRound {
 }
 
 /// Returns the notice that a reply without calls is incomplete; `None` when it is whole.
-fn cut_off(finish: &Finish) -> Option<String> {
+fn truncation_note(finish: &Finish) -> Option<String> {
     match finish {
         Finish::Stop | Finish::Paused => None,
         Finish::Length => Some("the reply was cut at the token limit".to_owned()),

@@ -52,7 +52,7 @@ impl Agent {
 
     pub(super) fn size(&self) -> ConversationSize {
         let model = self.tree.transport.model_name();
-        self.context_size.of(model, self.history.messages(), self.toolbox.schemas())
+        self.context_size.measure(model, self.history.messages(), self.toolbox.schemas())
     }
 
     /// Returns how large the conversation is.

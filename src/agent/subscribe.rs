@@ -61,7 +61,7 @@ impl EventKind {
     }
 
     /// Returns the kind of an event; `None` for events that have none.
-    pub fn of(event: &Event) -> Option<Self> {
+    pub fn from_event(event: &Event) -> Option<Self> {
         Some(match event {
             Event::TurnStarted { .. } => Self::AgentStart,
             Event::RoundStarted { .. } => Self::TurnStart,
@@ -170,7 +170,7 @@ impl Subscribers {
 }
 
 impl LoopState {
-    fn take(&mut self, envelope: &Envelope) {
+    fn observe(&mut self, envelope: &Envelope) {
         match &envelope.event {
             Event::TurnStarted { .. } => *self = Self { start: Some(envelope.clone()), ..Self::default() },
             Event::UserTurn { content, mid_loop: false, .. } => self.input.push(content.clone()),
@@ -208,12 +208,12 @@ impl LoopState {
 
 impl SubscriberState {
     /// Takes an event; returns what the functions get, in order.
-    fn take(&mut self, source: EventSource, envelope: &Envelope) -> Vec<(EventKind, Envelope, EventPayload)> {
+    fn observe(&mut self, source: EventSource, envelope: &Envelope) -> Vec<(EventKind, Envelope, EventPayload)> {
         let own = match source {
             EventSource::Agent => &mut self.own,
             EventSource::Rescue => &mut self.rescue,
         };
-        own.take(envelope);
+        own.observe(envelope);
         let started = own.started(&envelope.event);
         let mut observed: Vec<_> =
             started.map(|(start, input)| (EventKind::AgentStart, start, input)).into_iter().collect();
@@ -229,7 +229,7 @@ impl SubscriberState {
             Event::TurnEnded { outcome: Outcome::Cancelled | Outcome::Failed, .. } => EventPayload::Output(None),
             _ => EventPayload::Nothing,
         };
-        observed.extend(EventKind::of(&envelope.event).map(|kind| (kind, envelope.clone(), payload)));
+        observed.extend(EventKind::from_event(&envelope.event).map(|kind| (kind, envelope.clone(), payload)));
         observed
     }
 }
@@ -243,7 +243,7 @@ impl Listener for Subscribers {
         };
         let (observed, functions) = {
             let mut inner = self.lock();
-            (inner.take(source, envelope), inner.functions.clone())
+            (inner.observe(source, envelope), inner.functions.clone())
         };
         for (kind, envelope, payload) in observed {
             let observed = ObservedEvent { envelope: &envelope, payload, source };

@@ -38,13 +38,13 @@ fn transcript(messages: &[Message], question: &str) -> String {
             Message::System { .. } | Message::User { .. } | Message::Assistant(_) => false,
         })
     };
-    let asked = asked(messages, question);
+    let asked = question_range(messages, question);
     let mut parts: Vec<String> = Vec::new();
     for (index, message) in messages.iter().enumerate() {
         match message {
             Message::System { .. } => {}
             Message::User { .. } if asked.contains(&index) => {}
-            Message::User { .. } => parts.push(format!("User: {}", words(message))),
+            Message::User { .. } => parts.push(format!("User: {}", text_of(message))),
             Message::Assistant(reply) => {
                 if !reply.content.is_empty() {
                     parts.push(format!("Assistant: {}", reply.content));
@@ -53,7 +53,7 @@ fn transcript(messages: &[Message], question: &str) -> String {
                 parts.extend(calls.map(|call| format!("Tool call: {} {}", call.name, call.arguments)));
             }
             Message::Tool { content, .. } if never_ran(content) => {}
-            Message::Tool { name, content, .. } => parts.push(format!("Result of {name}: {}", cut(content))),
+            Message::Tool { name, content, .. } => parts.push(format!("Result of {name}: {}", shorten(content))),
         }
     }
     if parts.is_empty() {
@@ -73,13 +73,13 @@ fn transcript(messages: &[Message], question: &str) -> String {
 
 /// Finds the messages that are the question: the last run of user messages that, joined, is exactly the question.
 /// Comparing texts one by one would also leave out a later "no" to the question "yes or no?".
-fn asked(messages: &[Message], question: &str) -> Range<usize> {
+fn question_range(messages: &[Message], question: &str) -> Range<usize> {
     let joined = |start: usize| {
         let mut text = String::new();
         for (index, message) in messages.iter().enumerate().skip(start) {
             match message {
-                Message::User { .. } if text.is_empty() => text.push_str(words(message)),
-                Message::User { .. } => text = format!("{text}\n\n{}", words(message)),
+                Message::User { .. } if text.is_empty() => text.push_str(text_of(message)),
+                Message::User { .. } => text = format!("{text}\n\n{}", text_of(message)),
                 Message::System { .. } => continue,
                 Message::Assistant(_) | Message::Tool { .. } => return None,
             }
@@ -92,13 +92,13 @@ fn asked(messages: &[Message], question: &str) -> Range<usize> {
         }
         None
     };
-    let begins = |message: &Message| matches!(message, Message::User { .. }) && question.starts_with(words(message));
+    let begins = |message: &Message| matches!(message, Message::User { .. }) && question.starts_with(text_of(message));
     let starts = messages.iter().enumerate().rev().filter(|(_, message)| begins(message));
     starts.map(|(start, _)| start).find_map(joined).unwrap_or(0..0)
 }
 
 /// Returns what the user wrote of a message, without a frame; nothing of any other message.
-fn words(message: &Message) -> &str {
+fn text_of(message: &Message) -> &str {
     let Message::User { content, about, .. } = message else { return "" };
     match about.as_deref() {
         Some(UserAbout::Text(DeliveredText { words: Some(words), .. })) => words,
@@ -107,7 +107,7 @@ fn words(message: &Message) -> &str {
     }
 }
 
-fn cut(content: &str) -> String {
+fn shorten(content: &str) -> String {
     match content.char_indices().nth(limits::EVIDENCE_RESULT_CHARS) {
         Some((end, _)) => format!("{}… [cut, {} bytes in all]", &content[..end], content.len()),
         None => content.to_owned(),
@@ -160,7 +160,7 @@ impl Agent {
         }
         let mut synthesizer = builder.build(|_| Ok(())).await.map_err(into_run_error)?;
         let mut prompt = build_prompt(self.history.messages(), question);
-        for rule in self.tree.rules.of(&self.id) {
+        for rule in self.tree.rules.for_agent(&self.id) {
             prompt.push_str("\n\nThis rule of the user holds for your answer:\n");
             prompt.push_str(&rule.text);
         }

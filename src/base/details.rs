@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::image::ImageFacts;
+use crate::image::ImageInfo;
 
 /// The details of one result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub enum Details {
     /// A command ran.
     Command(CommandEnd),
     /// An address was requested.
-    Page(PageFacts),
+    Page(PageInfo),
     /// Images were left for the model; they follow the results.
     Images(ResultPictures),
     /// A kind that this version does not know; read, but never emitted.
@@ -31,7 +31,7 @@ pub enum Details {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResultPictures {
     /// What is told of each.
-    pub images: Vec<ImageFacts>,
+    pub images: Vec<ImageInfo>,
 }
 
 /// The change of one file.
@@ -105,7 +105,7 @@ impl CommandEnd {
 /// The facts of a web page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PageFacts {
+pub struct PageInfo {
     /// The address that answered, after all redirects.
     pub url: String,
     /// The HTTP status.

@@ -7,7 +7,7 @@ use std::iter;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{TurnFault, TurnFaultKind};
+use crate::event::{TurnFailure, TurnFailureKind};
 
 /// Why a text was not taken into the queue; the caller keeps the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -178,25 +178,25 @@ impl BuildError {
 
 impl ProviderError {
     /// Returns what failed, for readers of events; `None` after a stop.
-    pub fn fault(&self) -> Option<TurnFault> {
+    pub fn fault(&self) -> Option<TurnFailure> {
         let (kind, status, retryable) = match self {
-            Self::Unreachable { .. } => (TurnFaultKind::Unreachable, None, true),
+            Self::Unreachable { .. } => (TurnFailureKind::Unreachable, None, true),
             Self::Status { status, .. } => match status {
-                401 | 403 => (TurnFaultKind::Authentication, Some(*status), false),
-                429 => (TurnFaultKind::RateLimit, Some(*status), true),
-                408 | 500.. => (TurnFaultKind::Server, Some(*status), true),
-                _ => (TurnFaultKind::Request, Some(*status), false),
+                401 | 403 => (TurnFailureKind::Authentication, Some(*status), false),
+                429 => (TurnFailureKind::RateLimit, Some(*status), true),
+                408 | 500.. => (TurnFailureKind::Server, Some(*status), true),
+                _ => (TurnFailureKind::Request, Some(*status), false),
             },
-            Self::Overflow { .. } => (TurnFaultKind::Context, None, false),
-            Self::Spent(_) => (TurnFaultKind::Quota, None, false),
-            Self::AsksToWait { .. } => (TurnFaultKind::RateLimit, None, true),
-            Self::Server(_) | Self::CutOff | Self::Stalled(_) => (TurnFaultKind::Server, None, true),
-            Self::Malformed(_) => (TurnFaultKind::Server, None, false),
-            Self::Redirect(_) | Self::Configuration(_) => (TurnFaultKind::Configuration, None, false),
-            Self::InvalidHistory(_) => (TurnFaultKind::Internal, None, false),
+            Self::Overflow { .. } => (TurnFailureKind::Context, None, false),
+            Self::Spent(_) => (TurnFailureKind::Quota, None, false),
+            Self::AsksToWait { .. } => (TurnFailureKind::RateLimit, None, true),
+            Self::Server(_) | Self::CutOff | Self::Stalled(_) => (TurnFailureKind::Server, None, true),
+            Self::Malformed(_) => (TurnFailureKind::Server, None, false),
+            Self::Redirect(_) | Self::Configuration(_) => (TurnFailureKind::Configuration, None, false),
+            Self::InvalidHistory(_) => (TurnFailureKind::Internal, None, false),
             Self::Cancelled(Cancelled) => return None,
         };
-        Some(TurnFault { kind, status, retryable })
+        Some(TurnFailure { kind, status, retryable })
     }
 }
 
@@ -237,18 +237,18 @@ pub enum RunError {
 
 impl RunError {
     /// Returns what failed, for readers of events; `None` after a stop.
-    pub fn fault(&self) -> Option<TurnFault> {
+    pub fn fault(&self) -> Option<TurnFailure> {
         let kind = match self {
             Self::Cancelled(Cancelled) => return None,
             Self::Provider(error) => return error.fault(),
-            Self::Blank => TurnFaultKind::Request,
-            Self::Exceeded(_) => TurnFaultKind::Steps,
-            Self::MaxTurns { .. } => TurnFaultKind::Rounds,
-            Self::Budget(_) => TurnFaultKind::Budget,
-            Self::Hook(_) => TurnFaultKind::Hook,
-            Self::Extension(_) | Self::Broken => TurnFaultKind::Internal,
+            Self::Blank => TurnFailureKind::Request,
+            Self::Exceeded(_) => TurnFailureKind::Steps,
+            Self::MaxTurns { .. } => TurnFailureKind::Rounds,
+            Self::Budget(_) => TurnFailureKind::Budget,
+            Self::Hook(_) => TurnFailureKind::Hook,
+            Self::Extension(_) | Self::Broken => TurnFailureKind::Internal,
         };
-        Some(TurnFault { kind, status: None, retryable: false })
+        Some(TurnFailure { kind, status: None, retryable: false })
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Image {
 /// What is told of an image to whoever only shows that it is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ImageFacts {
+pub struct ImageInfo {
     /// Its name: the path that the user gave.
     pub name: String,
     /// What its bytes are.
@@ -75,7 +75,7 @@ impl ImageType {
     pub const HEAD: u64 = 12;
 
     /// Returns the kind of a file that begins with these bytes; `None` when it is no image that can be sent.
-    pub fn of(head: &[u8]) -> Option<Self> {
+    pub fn detect(head: &[u8]) -> Option<Self> {
         match head {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
             [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
@@ -102,7 +102,7 @@ impl Image {
     /// # Errors
     /// Why it cannot be sent, in one sentence.
     pub fn new(name: impl Into<String>, bytes: &[u8]) -> Result<Self, String> {
-        let media_type = ImageType::of(bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
+        let media_type = ImageType::detect(bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
         if bytes.len() as u64 > limits::IMAGE_BYTES {
             return Err(format!("it is an image of more than {} KiB", limits::IMAGE_BYTES / 1024));
         }
@@ -120,10 +120,10 @@ impl Image {
     }
 
     /// Returns what is told of it.
-    pub fn facts(&self) -> ImageFacts {
+    pub fn facts(&self) -> ImageInfo {
         let (name, media_type) = (self.name.clone(), self.media_type);
         let digest = Some(self.digest());
-        ImageFacts { name, media_type, bytes: self.bytes(), digest }
+        ImageInfo { name, media_type, bytes: self.bytes(), digest }
     }
 
     /// Returns how many bytes it has.

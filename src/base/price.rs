@@ -173,12 +173,12 @@ impl Prices {
     /// Returns the cost of a round in billionths of a US dollar: as the server reported it, else by the price of
     /// the model that answered. `None` when neither is known.
     pub fn cost_nanos(&self, usage: &Usage) -> Option<u64> {
-        usage.cost_nanos.or_else(|| self.of(usage.model.as_deref()?)?.nanos(usage))
+        usage.cost_nanos.or_else(|| self.price_of(usage.model.as_deref()?)?.nanos(usage))
     }
 
     /// Returns the price of a model. Servers append the date of a model to its name (`gpt-5.2-2025-12-11`): the
     /// price of the bare name is used.
-    fn of(&self, model: &str) -> Option<Price> {
+    fn price_of(&self, model: &str) -> Option<Price> {
         let dated = |name: &str| model.strip_prefix(name).and_then(|rest| rest.strip_prefix('-')).is_some_and(is_date);
         let bare = || self.0.iter().find(|(name, _)| dated(name)).map(|(_, price)| price);
         self.0.get(model).or_else(bare).copied()

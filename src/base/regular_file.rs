@@ -35,7 +35,7 @@ pub struct Head {
 
 impl Head {
     /// Returns whether the file is longer than what was read.
-    pub fn is_cut(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         (self.bytes.len() as u64) < self.size
     }
 }

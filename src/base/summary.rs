@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::details::{CommandEnd, PageFacts};
+use crate::details::{CommandEnd, PageInfo};
 use crate::limits;
 use crate::message::Arguments;
 use crate::text::visible_line;
@@ -21,7 +21,7 @@ pub fn call(tool: &str, arguments: &Arguments) -> String {
         Arguments::Raw(raw) => return one_line(raw),
         Arguments::Object(map) => map,
     };
-    known(tool, &ArgumentFields(map)).unwrap_or_else(|| any(map))
+    tool_summary(tool, &ArgumentFields(map)).unwrap_or_else(|| any(map))
 }
 
 /// Returns how a command ended, in a word or two.
@@ -40,7 +40,7 @@ pub fn ended(end: &CommandEnd) -> String {
 }
 
 /// Returns the facts of a page: status, type and size.
-pub fn page(page: &PageFacts) -> String {
+pub fn page(page: &PageInfo) -> String {
     let kind = page.content_type.split(';').next().unwrap_or_default().trim();
     let parts = [page.status.to_string(), one_line(kind), bytes(page.bytes)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
@@ -190,7 +190,7 @@ impl<'a> ArgumentFields<'a> {
 }
 
 /// Sums up a call of a built-in tool; `None` for another tool, or when an argument is missing.
-fn known(tool: &str, fields: &ArgumentFields<'_>) -> Option<String> {
+fn tool_summary(tool: &str, fields: &ArgumentFields<'_>) -> Option<String> {
     let line = |name: &str| fields.str(name).map(one_line);
     Some(match tool {
         "read" => format!("{}{}", line("path")?, lines(fields)),
@@ -419,7 +419,7 @@ mod tests {
         assert_eq!(ended(&end), "exit 1");
         assert_eq!(ended(&CommandEnd { timed_out: true, killed: 2, ..end.clone() }), "timed out, 2 processes killed");
         assert_eq!(ended(&CommandEnd { code: None, signal: Some("SIGKILL".to_owned()), ..end }), "ended by SIGKILL");
-        let facts = PageFacts {
+        let facts = PageInfo {
             url: String::new(),
             status: 200,
             content_type: "text/html; charset=utf-8".to_owned(),

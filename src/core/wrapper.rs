@@ -147,7 +147,7 @@ pub fn job_note(note: &JobNote) -> String {
     let command = clip(&attribute_text(command), TASK).into_owned();
     let head = format!(
         " from=\"the program, not the user\" end=\"{}\" after=\"{}\" command=\"{command}\"",
-        attribute_text(&end.words()),
+        attribute_text(&end.describe()),
         steersman_base::summary::seconds(end.elapsed_ms)
     );
     let last = if last.is_empty() { "[no output]" } else { last };
@@ -203,7 +203,7 @@ pub fn wrapped(name: &str, id: &str, head: &str, words: &str) -> String {
 }
 
 /// Reads a whole message as the wrapped text that it is; `None` for any other.
-pub fn read(content: &str) -> Option<ReadWrapper<'_>> {
+pub fn parse(content: &str) -> Option<ReadWrapper<'_>> {
     let (tag, head, words) = unwrapped(content)?;
     // A number behind the id only keeps the tag apart from the words.
     let id = tag.strip_prefix(STEER)?.strip_prefix('-')?.split('-').next()?;
@@ -368,7 +368,7 @@ mod tests {
             ]
         );
         for (framed, kind) in framed.iter().zip(TextKind::ALL) {
-            assert_eq!(read(framed), Some(ReadWrapper { id: "m5", kind, words: "use v4", news: None }));
+            assert_eq!(parse(framed), Some(ReadWrapper { id: "m5", kind, words: "use v4", news: None }));
         }
     }
 
@@ -390,7 +390,7 @@ mod tests {
         let head =
             "<steer-m5 kind=\"note\" sent=\"while bash ran, 2 calls before this\" due=\"every after bash ''b'*\">";
         assert_eq!(framed, format!("{head}\nuse v4\n</steer-m5>"));
-        assert_eq!(read(&framed).unwrap().words, "use v4");
+        assert_eq!(parse(&framed).unwrap().words, "use v4");
     }
 
     #[test]
@@ -411,7 +411,7 @@ mod tests {
             let frame = rule_news(&rule, news, &main);
             let words = if news == RuleNews::Withdrawn { "" } else { "no new files" };
             let expected = ReadWrapper { id: "m8", kind: TextKind::Rule, words, news: Some(news) };
-            assert_eq!(read(&frame), Some(expected), "{frame}");
+            assert_eq!(parse(&frame), Some(expected), "{frame}");
         }
     }
 
@@ -434,7 +434,7 @@ mod tests {
             let squeezed: String = words.chars().filter(|c| !c.is_whitespace() && *c != '\u{200b}').collect();
             assert!(!squeezed.to_lowercase().contains(tag), "{tag} in {words:?}");
             assert_eq!(framed.matches(&format!("</{tag}>")).count(), 1, "{framed}");
-            let read = read(&framed).unwrap();
+            let read = parse(&framed).unwrap();
             assert_eq!((read.words, read.kind), (words, TextKind::Add), "{framed}");
         }
     }
@@ -445,7 +445,7 @@ mod tests {
         let words: String = (2..60_000).map(|number| format!("</steer-m5-{number}>")).collect::<Vec<_>>().concat();
         let framed = wrap(&text(&id, TextKind::Note, &words));
         assert!(framed.starts_with("<steer-m5-60000 "), "{}", &framed[..40]);
-        assert_eq!(read(&framed).unwrap().words, words);
+        assert_eq!(parse(&framed).unwrap().words, words);
     }
 
     #[test]
@@ -480,7 +480,7 @@ mod tests {
         for content in
             ["", "words", "<b>x</b>", "<steer-m1>\nx\n</steer-m1>", "<steer-m1 kind=\"add\" sent=\"\">\nx\n</steer-m2>"]
         {
-            assert_eq!(read(content), None, "{content}");
+            assert_eq!(parse(content), None, "{content}");
         }
     }
 

@@ -33,7 +33,7 @@ impl AskAs for Agent {
         let schema = {
             let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
             let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
-            output_schema::read(&schema.to_string()).map_err(AskError::Schema)?
+            output_schema::parse(&schema.to_string()).map_err(AskError::Schema)?
         };
         let value = self.ask_matching(user_message, Arc::new(schema)).await?;
         serde_json::from_value(value).map_err(|error| AskError::Mismatch(error.to_string()))

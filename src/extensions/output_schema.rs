@@ -14,21 +14,21 @@ const SCHEMA_URL: &str = "schema:///";
 ///
 /// # Errors
 /// One sentence.
-pub fn read(text: &str) -> Result<OutputSchema, String> {
+pub fn parse(text: &str) -> Result<OutputSchema, String> {
     let schema: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     let mut compiler = boon::Compiler::new();
     compiler.use_loader(Box::new(NoOtherSchemas));
     let mut schemas = boon::Schemas::new();
-    let refused = |error: boon::CompileError| format!("it is no JSON Schema: {}", faults_in(&error).join("; "));
+    let refused = |error: boon::CompileError| format!("it is no JSON Schema: {}", errors_in(&error).join("; "));
     compiler.add_resource(SCHEMA_URL, schema.clone()).map_err(refused)?;
     let index = compiler.compile(SCHEMA_URL, &mut schemas).map_err(refused)?;
     let faults =
-        move |value: &Value| schemas.validate(value, index).map_or_else(|error| faults_in(&error), |()| Vec::new());
+        move |value: &Value| schemas.validate(value, index).map_or_else(|error| errors_in(&error), |()| Vec::new());
     Ok(OutputSchema::new(schema, faults))
 }
 
 /// Returns the faults that an error lists, else its one line; of each the beginning, as some quote the whole value.
-fn faults_in(error: &impl fmt::Display) -> Vec<String> {
+fn errors_in(error: &impl fmt::Display) -> Vec<String> {
     let error = format!("{error:#}");
     let listed = usize::from(error.lines().nth(1).is_some());
     let fault =
@@ -54,7 +54,7 @@ mod tests {
     fn schema() -> OutputSchema {
         let schema =
             json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]});
-        read(&schema.to_string()).unwrap()
+        parse(&schema.to_string()).unwrap()
     }
 
     #[test]
@@ -92,10 +92,10 @@ mod tests {
             "{\"$ref\": \"https://example.com/x.json\"}",
             "{\"$ref\": \"file:///etc/passwd\"}",
         ] {
-            assert!(read(text).is_err(), "{text}");
+            assert!(parse(text).is_err(), "{text}");
         }
-        let fault = read("{\"type\": 7}").unwrap_err();
+        let fault = parse("{\"type\": 7}").unwrap_err();
         assert!(fault.contains("at '/type': want array, but got number"), "{fault}");
-        assert!(read("{\"$ref\": \"#/$defs/x\", \"$defs\": {\"x\": {\"type\": \"null\"}}}").is_ok());
+        assert!(parse("{\"$ref\": \"#/$defs/x\", \"$defs\": {\"x\": {\"type\": \"null\"}}}").is_ok());
     }
 }

@@ -72,7 +72,7 @@ impl Classes {
     }
 
     /// Says what a place is, given the scopes that it is in.
-    pub fn of(&self, stack: &ScopeStack) -> Option<Class> {
+    pub fn class_of(&self, stack: &ScopeStack) -> Option<Class> {
         let mut punctuation = None;
         for scope in stack.as_slice().iter().rev() {
             match self.0.iter().find(|(known, _)| known.is_prefix_of(*scope)) {

@@ -88,7 +88,7 @@ impl Engine {
         let mut start = 0;
         let mut push = |start: usize, end: usize, scopes: &ScopeStack| {
             let end = end.min(line.len());
-            let Some(class) = (start < end).then(|| self.classes.of(scopes)).flatten() else { return };
+            let Some(class) = (start < end).then(|| self.classes.class_of(scopes)).flatten() else { return };
             let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(end)) else { return };
             match spans.last_mut() {
                 Some(last) if last.class == class && last.end == start => last.end = end,

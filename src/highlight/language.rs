@@ -59,7 +59,7 @@ impl Language {
     /// Takes the label of a fence: `rust`, `rs,ignore`, `{.python}`, `Console`; `None` when it names no language.
     pub fn of_label(label: &str) -> Option<Self> {
         let first = label.split([',', ' ', '{', '}', ':', ';']).find(|part| !part.is_empty())?;
-        Self::of(first.trim_start_matches('.'))
+        Self::from_name(first.trim_start_matches('.'))
     }
 
     /// Takes the name of a file; `None` when it tells nothing.
@@ -67,12 +67,12 @@ impl Language {
         let path = Path::new(path);
         let name = path.file_name()?.to_str()?;
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some(extension) if name != "CMakeLists.txt" => Self::of(extension),
-            _ => Self::of(name),
+            Some(extension) if name != "CMakeLists.txt" => Self::from_name(extension),
+            _ => Self::from_name(name),
         }
     }
 
-    fn of(word: &str) -> Option<Self> {
+    fn from_name(word: &str) -> Option<Self> {
         if word.is_empty() || word.len() > LABEL {
             return None;
         }

@@ -43,7 +43,7 @@ impl FittedImage {
     /// # Errors
     /// Why it cannot be sent, in one sentence.
     pub fn new(name: impl Into<String>, bytes: &[u8]) -> Result<Self, String> {
-        let media_type = ImageType::of(bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
+        let media_type = ImageType::detect(bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
         let (width, height) = measured(media_type, bytes)?;
         let fits = bytes.len() as u64 <= limits::IMAGE_BYTES && width.max(height) <= limits::IMAGE_SIDE;
         // Also where it fits: a server refuses a damaged one, and with it all that is sent beside it.

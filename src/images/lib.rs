@@ -12,4 +12,4 @@ mod preview;
 mod sixel;
 
 pub use fitting::{FittedImage, attach_bytes, attach_file};
-pub use preview::{CellArea, Preview, PreviewCut};
+pub use preview::{CellArea, Preview, PreviewCrop};

@@ -28,7 +28,7 @@ pub struct CellArea {
 
 /// What a picture is cut into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PreviewCut {
+pub enum PreviewCrop {
     /// Nothing: the terminal keeps it as a whole.
     Whole,
     /// A strip for each row of cells: the terminal forgets it as soon as it is drawn.
@@ -56,16 +56,16 @@ impl Preview {
     ///
     /// # Errors
     /// Why there is none, in one sentence.
-    pub fn new(image: &Image, room: CellArea, cut: PreviewCut) -> Result<Self, String> {
+    pub fn new(image: &Image, room: CellArea, cut: PreviewCrop) -> Result<Self, String> {
         let bytes = STANDARD.decode(image.base64()).map_err(|error| error.to_string())?;
-        let media_type = ImageType::of(&bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
+        let media_type = ImageType::detect(&bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
         measured(media_type, &bytes)?;
         let most_side = match cut {
-            PreviewCut::Whole | PreviewCut::Rows => limits::CELL_PIXELS,
-            PreviewCut::Sixels if u32::from(room.cell.0.max(room.cell.1)) > limits::SIXEL_CELL_PIXELS => {
+            PreviewCrop::Whole | PreviewCrop::Rows => limits::CELL_PIXELS,
+            PreviewCrop::Sixels if u32::from(room.cell.0.max(room.cell.1)) > limits::SIXEL_CELL_PIXELS => {
                 return Err("the cells of the terminal are too large".to_owned());
             }
-            PreviewCut::Sixels => limits::SIXEL_CELL_PIXELS,
+            PreviewCrop::Sixels => limits::SIXEL_CELL_PIXELS,
         };
         let side = |pixels: u16| u32::from(pixels).clamp(1, most_side);
         let cell = (side(room.cell.0), side(room.cell.1));
@@ -80,8 +80,8 @@ impl Preview {
             picture
         };
         let picture = match cut {
-            PreviewCut::Whole | PreviewCut::Rows => picture,
-            PreviewCut::Sixels => of_few_pixels(picture),
+            PreviewCrop::Whole | PreviewCrop::Rows => picture,
+            PreviewCrop::Sixels => of_few_pixels(picture),
         };
         let (columns, rows) = (picture.width().div_ceil(cell.0), picture.height().div_ceil(cell.1));
         let mut canvas = RgbaImage::new(columns * cell.0, rows * cell.1);
@@ -89,9 +89,9 @@ impl Preview {
         let strips =
             (0..rows).map(|row| imageops::crop_imm(&canvas, 0, row * cell.1, canvas.width(), cell.1).to_image());
         let parts = match cut {
-            PreviewCut::Whole => vec![png(&canvas)?],
-            PreviewCut::Rows => strips.map(|strip| png(&strip)).collect::<Result<_, _>>()?,
-            PreviewCut::Sixels => {
+            PreviewCrop::Whole => vec![png(&canvas)?],
+            PreviewCrop::Rows => strips.map(|strip| png(&strip)).collect::<Result<_, _>>()?,
+            PreviewCrop::Sixels => {
                 // One palette: a terminal may have the colours of what it drew last alone.
                 let palette = SixelPalette::new(&canvas);
                 strips.map(|strip| palette.write(&strip)).collect()

@@ -37,7 +37,7 @@ fn write_tool(function: &ItemFn) -> Result<Tokens> {
     if description.is_empty() {
         return refuse(&sig.ident, "a tool needs a doc comment: it tells the model what the tool does");
     }
-    let arguments = sig.inputs.iter().map(Argument::of).collect::<Result<Vec<_>>>()?;
+    let arguments = sig.inputs.iter().map(Argument::new).collect::<Result<Vec<_>>>()?;
     let name = &sig.ident;
     let called = name.to_string();
     let called = called.trim_start_matches("r#");
@@ -74,7 +74,7 @@ struct Argument<'a> {
 }
 
 impl<'a> Argument<'a> {
-    fn of(input: &'a FnArg) -> Result<Self> {
+    fn new(input: &'a FnArg) -> Result<Self> {
         let FnArg::Typed(typed) = input else {
             return Err(Error::new(input.span(), "a tool takes no `self`"));
         };

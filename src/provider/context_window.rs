@@ -127,7 +127,7 @@ fn is_router(props: &Value) -> bool {
 }
 
 async fn props(http: &Http, endpoint: &Endpoint, model: Option<&str>) -> Option<Properties> {
-    let mut url = endpoint.beside("/props");
+    let mut url = endpoint.sibling("/props");
     if let Some(model) = model {
         url.query_pairs_mut().append_pair("model", model);
     }

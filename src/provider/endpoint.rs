@@ -60,7 +60,7 @@ pub(super) struct Endpoint {
 
 impl Endpoint {
     /// Reads a transport's base URL and key.
-    pub fn of(transport: &ChatTransport) -> Result<Self, ProviderError> {
+    pub fn from_transport(transport: &ChatTransport) -> Result<Self, ProviderError> {
         Self::new(transport.dialect()?, transport.api_base.as_deref(), transport.api_key.as_ref())
     }
 
@@ -97,7 +97,7 @@ impl Endpoint {
     }
 
     /// Returns the address of a path beside `/v1`, as llama.cpp has them.
-    pub fn beside(&self, path: &str) -> Url {
+    pub fn sibling(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         let root = self.base.path().strip_suffix("/v1").unwrap_or_else(|| self.base.path());
         url.set_path(&format!("{root}{path}"));
@@ -124,7 +124,7 @@ impl Endpoint {
     }
 
     /// Says which key it sends.
-    fn key_words(&self) -> String {
+    fn describe_key(&self) -> String {
         match self.key.as_ref().filter(|key| !key.expose().trim().is_empty()) {
             None => "no key was sent".to_owned(),
             Some(key) => {
@@ -141,7 +141,7 @@ impl Endpoint {
         };
         match error {
             ProviderError::Status { status: status @ (401 | 403), message, retry_after_ms } => {
-                let message = format!("{} ({}, {})", mask(message), self.name(), self.key_words());
+                let message = format!("{} ({}, {})", mask(message), self.name(), self.describe_key());
                 ProviderError::Status { status, message, retry_after_ms }
             }
             ProviderError::Status { status, message, retry_after_ms } => {
@@ -211,7 +211,8 @@ mod tests {
 
     #[test]
     fn props_stand_beside_v1() {
-        let props = |base: &str| Endpoint::new(Dialect::OpenAi, Some(base), None).unwrap().beside("/props").to_string();
+        let props =
+            |base: &str| Endpoint::new(Dialect::OpenAi, Some(base), None).unwrap().sibling("/props").to_string();
         assert_eq!(props("http://h:1"), "http://h:1/props");
         assert_eq!(props("http://h:1/llama/v1"), "http://h:1/llama/props");
     }

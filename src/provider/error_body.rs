@@ -59,17 +59,17 @@ pub(super) struct ErrorBody {
 
 impl ErrorBody {
     /// Reads the body of an error answer.
-    pub fn read(body: &str) -> Self {
+    pub fn parse(body: &str) -> Self {
         let body = &*without_halves(body);
         if let Some(value) = serde_json::from_str::<Value>(body).ok().or_else(|| in_stream(body)) {
-            return Self::of(&value);
+            return Self::from_value(&value);
         }
         let meaning = refusals::meaning(&body.to_lowercase());
         Self { words: plain(body), status: None, wait_ms: None, meaning }
     }
 
     /// Reads an error object, or an object that holds one.
-    pub fn of(value: &Value) -> Self {
+    pub fn from_value(value: &Value) -> Self {
         let inner = match value {
             Value::Array(items) => items.first().unwrap_or(value),
             _ => value,
@@ -82,7 +82,7 @@ impl ErrorBody {
         };
         let status =
             named(&["code", "status"]).find_map(number).or_else(|| named(&["type", "status", "code"]).find_map(word));
-        let words = one_line(&words(value).unwrap_or_else(|| value.to_string()));
+        let words = one_line(&message_in(value).unwrap_or_else(|| value.to_string()));
         let mut meaning = refusals::meaning(&value.to_string().to_lowercase());
         // llama.cpp puts the numbers beside its message.
         if let Some(RefusalMeaning::Overflow { tokens, window }) = &mut meaning {
@@ -160,24 +160,24 @@ fn wait_ms(error: &Value, words: &str) -> Option<u64> {
 
 /// Finds the message in an error object: `{"error":{"message"}}`, `{"error":"…"}`, `{"message"}`, `{"detail"}`,
 /// lists of these.
-fn words(value: &Value) -> Option<String> {
+fn message_in(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
         Value::Array(items) => {
-            let each: Vec<String> = items.iter().filter_map(words).collect();
+            let each: Vec<String> = items.iter().filter_map(message_in).collect();
             (!each.is_empty()).then(|| each.join("; "))
         }
         Value::Object(object) => {
             let found = ["error", "message", "msg", "detail", "errors", "error_description", "title", "type"]
                 .into_iter()
-                .find_map(|name| words(object.get(name)?))?;
+                .find_map(|name| message_in(object.get(name)?))?;
             let found = match object.get("loc").and_then(Value::as_array).map(|path| place(path)) {
                 Some(place) if !place.is_empty() => format!("{place}: {found}"),
                 _ => found,
             };
             // OpenRouter: "Provider returned error", with the provider's own message beside it.
             match object.get("metadata").and_then(|metadata| metadata.get("raw")).and_then(Value::as_str) {
-                Some(raw) => Some(format!("{found}: {}", ErrorBody::read(raw).words)),
+                Some(raw) => Some(format!("{found}: {}", ErrorBody::parse(raw).words)),
                 None => Some(found),
             }
         }

@@ -53,7 +53,7 @@ impl Http {
         let client = if is_loopback(url) {
             self.0.loopback.get_or_init(|| build(ca_file, ClientBuilder::no_proxy))
         } else {
-            if let Some(fault) = proxy::fault(url, |name| std::env::var_os(name)) {
+            if let Some(fault) = proxy::proxy_error(url, |name| std::env::var_os(name)) {
                 return Err(ProviderError::Configuration(fault));
             }
             self.0.external.get_or_init(|| build(ca_file, std::convert::identity))

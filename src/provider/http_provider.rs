@@ -50,7 +50,7 @@ impl HttpProvider {
     /// [`ProviderError::Configuration`] when the provider's name, the base URL or the key cannot be used.
     pub fn new(http: Http, transport: &ChatTransport) -> Result<Self, ProviderError> {
         let dialect = transport.dialect()?;
-        let endpoint = Endpoint::of(transport)?;
+        let endpoint = Endpoint::from_transport(transport)?;
         let (silence, keep_alive) = (limits::READ_TIMEOUT, limits::KEEP_ALIVE_TIME);
         let (wire, quirks) = (wire(dialect), QuirkBook::default());
         Ok(Self { http, endpoint, dialect, wire, quirks, registry: Arc::default(), silence, keep_alive })
@@ -90,7 +90,7 @@ impl HttpProvider {
     /// [`ProviderError::InvalidHistory`] when it cannot be written.
     pub fn body(&self, request: &ChatRequest<'_>) -> Result<Vec<u8>, ProviderError> {
         let server = self.endpoint.name();
-        let quirks = self.quirks.of(self.endpoint.host_name(), &server, request.model);
+        let quirks = self.quirks.for_model(self.endpoint.host_name(), &server, request.model);
         self.encode(request, &server, quirks)
     }
 
@@ -99,7 +99,7 @@ impl HttpProvider {
     /// # Errors
     /// [`ProviderError::Configuration`] when this version does not speak the dialect; it speaks all of them.
     pub fn assembler(dialect: Dialect) -> Result<Box<dyn Assemble>, ProviderError> {
-        Ok(Joined::of(wire(dialect)))
+        Ok(Joined::boxed(wire(dialect)))
     }
 
     /// Reads a reply of a dialect that came in one body.
@@ -119,7 +119,7 @@ impl HttpProvider {
         let mut retries = Retries::default();
         let server = self.endpoint.name();
         loop {
-            let quirks = self.quirks.of(self.endpoint.host_name(), &server, request.model);
+            let quirks = self.quirks.for_model(self.endpoint.host_name(), &server, request.model);
             let mut shown = false;
             let mut watched = |piece: Piece| {
                 shown |= matches!(&piece, Piece::Chunk { thinking, text } if !(thinking.is_empty() && text.is_empty()));
@@ -174,17 +174,17 @@ impl HttpProvider {
         if status == StatusCode::NO_CONTENT {
             return Err(ProviderError::Malformed("an answer without content (status 204)".to_owned()).into());
         }
-        self.read(IncomingBody::new(response)?, request.streaming, sink).await
+        self.read_reply(IncomingBody::new(response)?, request.streaming, sink).await
     }
 
     /// Reads the reply, a stream or one body. Its first bytes decide, as content types are often wrong or missing.
-    async fn read(
+    async fn read_reply(
         &self,
         mut incoming: IncomingBody,
         streaming: Streaming,
         sink: &mut Sink<'_>,
     ) -> Result<Reply, Failure> {
-        let mut assembler = Joined::of(self.wire);
+        let mut assembler = Joined::boxed(self.wire);
         let mut decoder = Decoder::default();
         let mut head = Vec::new();
         while let Some(first) = self.within(incoming.next()).await?? {
@@ -200,7 +200,7 @@ impl HttpProvider {
         }
         let mut last_piece = Instant::now();
         let mut take = |frame: Frame<'_>, assembler: &mut dyn Assemble| -> Result<(), Failure> {
-            let piece = assembler.take(frame).map_err(broken)?;
+            let piece = assembler.take_frame(frame).map_err(broken)?;
             if piece.is_some() {
                 last_piece = Instant::now();
             } else if last_piece.elapsed() > self.keep_alive {
@@ -279,7 +279,7 @@ impl HttpProvider {
                 }
             }
         }
-        let mut body = ErrorBody::read(&String::from_utf8_lossy(&body));
+        let mut body = ErrorBody::parse(&String::from_utf8_lossy(&body));
         if body.words == error_body::NO_MESSAGE {
             status.canonical_reason().unwrap_or(error_body::NO_MESSAGE).clone_into(&mut body.words);
         }

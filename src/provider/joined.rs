@@ -36,7 +36,7 @@ impl Rest {
 
 impl Joined {
     /// Starts reading a stream of a dialect.
-    pub(super) fn of(wire: Wire) -> Box<dyn Assemble> {
+    pub(super) fn boxed(wire: Wire) -> Box<dyn Assemble> {
         let inner = (wire.assembler)();
         Box::new(Self { inner, has_halves: false, thinking: Rest::default(), text: Rest::default() })
     }
@@ -52,7 +52,7 @@ impl Joined {
 }
 
 impl Assemble for Joined {
-    fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
+    fn take_frame(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
         let data = match frame {
             Frame::Event { data, .. } => data,
             Frame::Field { value, .. } => value,
@@ -60,7 +60,7 @@ impl Assemble for Joined {
         };
         let Marked { json, has_halves } = halves::mark(data);
         self.has_halves |= has_halves;
-        let piece = self.inner.take(match frame {
+        let piece = self.inner.take_frame(match frame {
             Frame::Event { name, id, .. } => Frame::Event { name, id, data: &json },
             Frame::Field { name, .. } => Frame::Field { name, value: &json },
             Frame::Comment => Frame::Comment,

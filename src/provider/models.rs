@@ -57,7 +57,7 @@ pub async fn list_models(http: &Http, transport: &ChatTransport) -> Result<Vec<S
 /// [`ProviderError`] when the server cannot be reached within a few seconds, refuses, or sends something else.
 pub async fn offered_models(http: &Http, transport: &ChatTransport) -> Result<Vec<OfferedModel>, ProviderError> {
     let dialect = transport.dialect()?;
-    let endpoint = Endpoint::of(transport)?;
+    let endpoint = Endpoint::from_transport(transport)?;
     ask(http, dialect, &endpoint).await.map_err(|error| endpoint.masked(error))
 }
 
@@ -79,7 +79,7 @@ async fn ask(http: &Http, dialect: Dialect, endpoint: &Endpoint) -> Result<Vec<O
         }
         let (status, body) = get(http, endpoint, url).await?;
         if !(200..300).contains(&status) {
-            return Err(ErrorBody::read(&body).refused(status, None));
+            return Err(ErrorBody::parse(&body).refused(status, None));
         }
         let page = page(&body)?;
         let before = models.len();

@@ -16,7 +16,7 @@ pub(super) fn before(url: &Url, matcher: &Matcher) -> Option<String> {
 }
 
 /// Returns what is wrong with the variable for an address; `None` when nothing is.
-pub(super) fn fault(url: &Url, variable: impl Fn(&str) -> Option<OsString>) -> Option<String> {
+pub(super) fn proxy_error(url: &Url, variable: impl Fn(&str) -> Option<OsString>) -> Option<String> {
     let of = |name: String| [name.to_uppercase(), name].into_iter().find_map(|name| Some((variable(&name)?, name)));
     let set = |name: String| of(name).filter(|(value, _)| !value.is_empty());
     let (value, name) = set(format!("{}_proxy", url.scheme())).or_else(|| set("all_proxy".to_owned()))?;
@@ -49,7 +49,7 @@ mod tests {
 
     fn said(variables: &[(&str, &str)]) -> Option<String> {
         let url = Url::parse("https://model.example/v1").unwrap();
-        fault(&url, |name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into()))
+        proxy_error(&url, |name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into()))
     }
 
     #[test]

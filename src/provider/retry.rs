@@ -64,7 +64,7 @@ impl Retries {
             return Err(failure.error);
         }
         if self.attempt >= limits::ATTEMPTS {
-            return Err(with_words(failure.error, &format!("tried {} times", self.attempt)));
+            return Err(with_reason(failure.error, &format!("tried {} times", self.attempt)));
         }
         let (asked, message) = if let ProviderError::Status { retry_after_ms, message, .. } = &failure.error {
             (retry_after_ms.map(Duration::from_millis), message.as_str())
@@ -109,7 +109,7 @@ fn is_transient(failure: &Failure) -> bool {
     }
 }
 
-fn with_words(error: ProviderError, words: &str) -> ProviderError {
+fn with_reason(error: ProviderError, words: &str) -> ProviderError {
     match error {
         ProviderError::Status { status, message, retry_after_ms } => {
             ProviderError::Status { status, message: format!("{message} ({words})"), retry_after_ms }

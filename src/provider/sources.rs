@@ -142,7 +142,7 @@ impl Sources {
     }
 
     /// Returns the source that a transport belongs to.
-    pub fn of(&self, transport: &ChatTransport) -> Option<&ModelServer> {
+    pub fn server_of(&self, transport: &ChatTransport) -> Option<&ModelServer> {
         let same = |source: &&ModelServer| {
             source.transport.provider == transport.provider && source.transport.api_base == transport.api_base
         };

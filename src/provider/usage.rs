@@ -29,7 +29,7 @@ pub(super) struct TokenCounts {
 impl TokenCounts {
     /// Converts to parts that do not overlap.
     pub fn usage(self) -> Usage {
-        let (cached, written) = (known(self.cached), known(self.written));
+        let (cached, written) = (count_or_zero(self.cached), count_or_zero(self.written));
         let (prompt, output) = self.sums();
         // More than the prompt: the same tokens under two names.
         let doubled = cached.saturating_add(written) > prompt;
@@ -47,8 +47,8 @@ impl TokenCounts {
     /// Returns the whole prompt and the whole answer: the first way to count that adds up to the total, else the
     /// dialect's own.
     fn sums(self) -> (u64, u64) {
-        let (prompt, answer) = (known(self.prompt), known(self.answer));
-        let (cached, written) = (known(self.cached), known(self.written));
+        let (prompt, answer) = (count_or_zero(self.prompt), count_or_zero(self.answer));
+        let (cached, written) = (count_or_zero(self.cached), count_or_zero(self.written));
         let beside = prompt.saturating_add(cached);
         let prompts = [
             Some(prompt),
@@ -57,7 +57,7 @@ impl TokenCounts {
             Some(beside.saturating_add(written)),
             prompt.checked_sub(cached).filter(|prompt| *prompt >= cached),
         ];
-        let thinking = known(self.thinking);
+        let thinking = count_or_zero(self.thinking);
         let both = answer.saturating_add(thinking);
         let mut ways = prompts.into_iter().flatten().flat_map(|prompt| [(prompt, answer), (prompt, both)]);
         let fits = |(prompt, answer): &(u64, u64)| {
@@ -69,7 +69,7 @@ impl TokenCounts {
     }
 }
 
-fn known(number: Number) -> u64 {
+fn count_or_zero(number: Number) -> u64 {
     number.0.unwrap_or(0)
 }
 
@@ -82,6 +82,6 @@ pub(super) fn cost_nanos(dollars: Dollars, ticks: Number) -> Option<u64> {
 /// `uses` is their number.
 pub(super) fn scope(tools: Option<&Value>, uses: Number) -> UsageScope {
     let mut by_name = tools.and_then(Value::as_object).into_iter().flat_map(serde_json::Map::values);
-    let used = known(uses) > 0 || by_name.any(|uses| uses.as_u64().is_some_and(|uses| uses > 0));
+    let used = count_or_zero(uses) > 0 || by_name.any(|uses| uses.as_u64().is_some_and(|uses| uses > 0));
     if used { UsageScope::SeveralRequests } else { UsageScope::OneRequest }
 }

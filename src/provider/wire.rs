@@ -151,7 +151,7 @@ pub trait Assemble: Send {
     /// # Errors
     /// [`ProviderError::Server`], [`ProviderError::Status`] or another error that the server reported within the
     /// stream, [`ProviderError::Malformed`] for a frame that is no chunk or too long.
-    fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError>;
+    fn take_frame(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError>;
 
     /// Returns whether nothing more of the reply can come: the rest of the body need not be read.
     fn is_done(&self) -> bool;

@@ -32,7 +32,7 @@ pub(super) fn rules(handle: &Handle, request: RuleRequest) -> Reply {
             vec![none.to_owned()]
         }
         RuleRequest::List => {
-            let row = |(rule, number): (&KeptRule, usize)| format!("rule {number}: {rule} ({})", rule.reach().words());
+            let row = |(rule, number): (&KeptRule, usize)| format!("rule {number}: {rule} ({})", rule.reach().label());
             let rows = rules.iter().zip(1..).map(row);
             rows.chain(["/rules remove N takes rule N back".to_owned()]).collect()
         }

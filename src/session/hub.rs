@@ -83,20 +83,20 @@ impl Hub {
     pub fn first(self: &Arc<Self>) -> LocalClient {
         let member = Arc::new(Member::new(None, Arc::clone(self.handle.mailbox())));
         self.members.add_first_screen(&member);
-        LocalClient::of(Arc::clone(self), member)
+        LocalClient::joined(Arc::clone(self), member)
     }
 
     /// Makes that client where it shows nothing: what an earlier process left is for a screen that joins.
     pub fn first_without_screen(self: &Arc<Self>) -> LocalClient {
         let member = Arc::new(Member::new(None, Arc::clone(self.handle.mailbox())));
         self.members.add(&member);
-        LocalClient::of(Arc::clone(self), member)
+        LocalClient::joined(Arc::clone(self), member)
     }
 
     /// Makes what takes from the mailbox of a run that was started without a client, so that the run does not wait. It is no
     /// client: no text is its own.
     pub fn drain(self: &Arc<Self>) -> LocalClient {
-        LocalClient::of(Arc::clone(self), Arc::new(Member::new(None, Arc::clone(self.handle.mailbox()))))
+        LocalClient::joined(Arc::clone(self), Arc::new(Member::new(None, Arc::clone(self.handle.mailbox()))))
     }
 
     /// Names one more client: the word for what it is, and a number. A client that comes again with the token that it had
@@ -139,7 +139,7 @@ impl Hub {
             Beginning::Past => self.members.add_with_past(&member),
             Beginning::Now => self.members.add(&member),
         }
-        LocalClient::of(Arc::clone(self), member)
+        LocalClient::joined(Arc::clone(self), member)
     }
 
     /// Returns what somebody outside sees of the session.
@@ -148,7 +148,7 @@ impl Hub {
         let approvals = self.handle.approvals().open();
         let budget = self.handle.budget_status();
         let (queues, paused) = (self.handle.peek(), self.handle.interloper().paused());
-        self.members.look(|fold| fold.status(queues, paused, &approvals, budget, clients))
+        self.members.look(|reducer| reducer.status(queues, paused, &approvals, budget, clients))
     }
 
     /// Returns what the run is steered with.

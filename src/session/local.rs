@@ -21,7 +21,7 @@ pub struct LocalClient {
 }
 
 impl LocalClient {
-    pub(super) fn of(hub: Arc<Hub>, member: Arc<Member>) -> Self {
+    pub(super) fn joined(hub: Arc<Hub>, member: Arc<Member>) -> Self {
         Self { hub, member, number: AtomicU64::new(0) }
     }
 

@@ -92,7 +92,7 @@ impl Member {
     }
 
     pub(super) fn take_events(&self, handle: &Handle) -> Vec<Update> {
-        let mut updates = self.mail.take();
+        let mut updates = self.mail.take_updates();
         self.backlog.store(0, Ordering::SeqCst);
         updates.extend(self.budget(handle));
         updates
@@ -120,7 +120,7 @@ impl Member {
         }
         if self.backlog.fetch_add(size, Ordering::SeqCst) > limits::CLIENT_BACKLOG {
             self.is_lost.store(true, Ordering::SeqCst);
-            self.mail.take();
+            self.mail.take_updates();
             self.wake(WakeReason::Events);
         } else {
             self.mail.push(update.clone());
@@ -140,7 +140,7 @@ pub(super) struct Members {
 #[derive(Default)]
 struct UpdateLog {
     past: Past,
-    fold: StatusReducer,
+    reducer: StatusReducer,
     /// Whether the client that the run was started with is a screen.
     has_screen: bool,
     /// What an earlier process left, until somebody is asked about it.
@@ -196,7 +196,7 @@ impl Members {
 
     /// Looks at what the run means as a whole.
     pub(super) fn look<T>(&self, look: impl FnOnce(&StatusReducer) -> T) -> T {
-        look(&lock(&self.log).fold)
+        look(&lock(&self.log).reducer)
     }
 
     /// Passes an update of the run on to everyone but the first client, who gets it from the mailbox itself.
@@ -207,7 +207,7 @@ impl Members {
         {
             let mut log = lock(&self.log);
             let size = log.past.push(update);
-            log.fold.apply(update);
+            log.reducer.apply(update);
             for member in self.all().iter().filter(|member| member.name.is_some()) {
                 member.mail(update, size);
             }

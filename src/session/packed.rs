@@ -12,7 +12,7 @@ pub struct Packed(Box<[u8]>);
 
 impl Packed {
     /// Puts values away; `None` when one of them has no written form.
-    pub fn of<T: Serialize>(values: &[T]) -> Option<Self> {
+    pub fn pack<T: Serialize>(values: &[T]) -> Option<Self> {
         let written = serde_json::to_vec(values).ok()?;
         Some(Self::of_written(&written))
     }

@@ -1,4 +1,4 @@
-//! What a client that connects later is told first, so that its folds are as whole as those of the others.
+//! What a client that connects later is told first, so that its state is as whole as those of the others.
 //!
 //! Events and notices are kept in order up to a limit, the older ones packed. Pieces of a text are kept only until the whole
 //! text follows them.

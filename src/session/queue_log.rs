@@ -59,7 +59,7 @@ pub enum QueueChange {
 
 impl QueueLog {
     /// Takes what a record says of texts on their way.
-    pub fn read(&mut self, record: &Record) -> QueueChange {
+    pub fn apply(&mut self, record: &Record) -> QueueChange {
         let is_changed = match record {
             Record::Accepted { to, entry } => self.accept(to, entry.clone()),
             Record::Restored { to, entry } => self.restore(to, entry.clone()),

@@ -130,7 +130,7 @@ fn envelopes(events: &[Value]) -> Vec<Envelope> {
 /// How a client comes to know of events.
 const WAYS: [&str; 3] = ["live", "later", "replayed"];
 
-fn told(way: &str, events: &[Value]) -> RunState {
+fn state_after(way: &str, events: &[Value]) -> RunState {
     let envelopes = envelopes(events);
     let updates: Vec<Update> = match way {
         "live" => envelopes.into_iter().map(Update::Envelope).collect(),
@@ -143,12 +143,12 @@ fn told(way: &str, events: &[Value]) -> RunState {
     };
     let mut run = RunState::default();
     for update in &updates {
-        take(&mut run, update);
+        apply(&mut run, update);
     }
     run
 }
 
-fn take(run: &mut RunState, update: &Update) {
+fn apply(run: &mut RunState, update: &Update) {
     run.apply_update(update, Timestamp::UNIX_EPOCH);
     if let Update::Envelope(envelope) = update {
         run.apply(envelope);
@@ -176,10 +176,10 @@ fn shown(run: &RunState) -> Vec<String> {
 fn every_state_begins_and_ends_however_a_client_is_told() {
     for Row { state, begins, ends } in rows() {
         for way in WAYS {
-            let begun = shown(&told(way, &begins));
+            let begun = shown(&state_after(way, &begins));
             assert!(begun.iter().any(|shown| shown == state), "{way}: {state} does not begin: {begun:?}");
             for end in &ends {
-                let ended = shown(&told(way, &[begins.clone(), end.clone()].concat()));
+                let ended = shown(&state_after(way, &[begins.clone(), end.clone()].concat()));
                 assert!(!ended.iter().any(|shown| shown == state), "{way}: {state} is not ended by {end:?}");
             }
         }
@@ -192,15 +192,15 @@ fn nothing_is_shown_behind_the_end_of_a_turn_whatever_still_trickles_in() {
     for Row { state, begins, .. } in rows().into_iter().filter(|row| !row.state.starts_with("job")) {
         let events: Vec<Value> = begins.iter().cloned().chain([end("cancelled")]).chain(late.clone()).collect();
         for way in WAYS {
-            assert_eq!(shown(&told(way, &events)), Vec::<String>::new(), "{way}: {state}");
+            assert_eq!(shown(&state_after(way, &events)), Vec::<String>::new(), "{way}: {state}");
         }
-        let mut fold = StatusReducer::default();
-        fold.apply(&Update::Notice(Notice::Ready));
+        let mut reducer = StatusReducer::default();
+        reducer.apply(&Update::Notice(Notice::Ready));
         let finished = json!({"type": "agent_finished", "child": CHILD, "outcome": "cancelled", "message": null});
         for envelope in envelopes(&[events, vec![finished]].concat()) {
-            fold.apply(&Update::Envelope(envelope));
+            reducer.apply(&Update::Envelope(envelope));
         }
-        let status = fold.status(Vec::new(), false, &[], BudgetStatus::default(), Vec::new());
+        let status = reducer.status(Vec::new(), false, &[], BudgetStatus::default(), Vec::new());
         assert_eq!(status.state, SessionActivity::Idle, "{state}: {:?}", status.agents);
         assert!(status.agents.iter().all(|agent| agent.doing.is_empty()), "{state}: {:?}", status.agents);
     }
@@ -209,11 +209,11 @@ fn nothing_is_shown_behind_the_end_of_a_turn_whatever_still_trickles_in() {
 #[test]
 fn the_status_names_the_call_that_runs_and_no_other() {
     let doing = |events: &[Value]| {
-        let mut fold = StatusReducer::default();
+        let mut reducer = StatusReducer::default();
         for envelope in envelopes(events) {
-            fold.apply(&Update::Envelope(envelope));
+            reducer.apply(&Update::Envelope(envelope));
         }
-        let status = fold.status(Vec::new(), false, &[], BudgetStatus::default(), Vec::new());
+        let status = reducer.status(Vec::new(), false, &[], BudgetStatus::default(), Vec::new());
         status.agents[0].doing.clone()
     };
     let both = [turn(), round(), call("bash"), call("grep")];
@@ -227,13 +227,13 @@ fn a_pause_that_another_client_ends_is_over_for_each() {
     let pause = |agent: Option<&str>, state| Update::Notice(Notice::Pause { agent: agent.map(AgentId::new), state });
     let main = AgentId::main();
     let mut run = RunState::default();
-    take(&mut run, &pause(None, PauseState::Paused));
+    apply(&mut run, &pause(None, PauseState::Paused));
     assert!(run.pauses.are_all_paused() && run.is_paused(&main));
-    take(&mut run, &pause(None, PauseState::Running));
+    apply(&mut run, &pause(None, PauseState::Running));
     assert!(!run.pauses.are_all_paused() && !run.is_paused(&main));
-    take(&mut run, &pause(Some(CHILD), PauseState::Paused));
+    apply(&mut run, &pause(Some(CHILD), PauseState::Paused));
     assert!(run.is_paused(&AgentId::new(CHILD)) && !run.is_paused(&main));
-    take(&mut run, &pause(Some(CHILD), PauseState::Running));
+    apply(&mut run, &pause(Some(CHILD), PauseState::Running));
     assert!(!run.is_paused(&AgentId::new(CHILD)));
 }
 
@@ -276,7 +276,7 @@ fn texts(run: &RunState) -> Vec<String> {
 }
 
 /// Tells a client of a journal; returns what it ever showed of texts, and what it shows at last.
-fn told_of_texts(way: &str, records: Vec<Record>) -> (Vec<String>, Vec<String>) {
+fn texts_after(way: &str, records: Vec<Record>) -> (Vec<String>, Vec<String>) {
     let updates: Vec<Update> = moments(records).map(|moment| moment.update).collect();
     let mut past = Past::default();
     for update in &updates {
@@ -284,7 +284,7 @@ fn told_of_texts(way: &str, records: Vec<Record>) -> (Vec<String>, Vec<String>) 
     }
     let (mut run, mut ever) = (RunState::default(), Vec::new());
     for update in if way == "later" { past.all() } else { updates } {
-        take(&mut run, &update);
+        apply(&mut run, &update);
         ever.extend(texts(&run));
     }
     (ever, texts(&run))
@@ -326,7 +326,7 @@ fn every_state_of_a_text_ends_also_where_an_earlier_version_did_not_say_how() {
             for (what, lines) in &ends {
                 let begins = [Told(turn()), Accepted("m1"), Listed(&["m1"])];
                 let all: Vec<Record> = records(&to, &begins).into_iter().chain(records(&to, lines)).collect();
-                let (ever, last) = told_of_texts(way, all);
+                let (ever, last) = texts_after(way, all);
                 assert!(ever.iter().any(|shown| shown == "m1: Waiting"), "{way}: {what}: {ever:?}");
                 assert_eq!(last, Vec::<String>::new(), "{way}: {what}, to {to:?}");
             }
@@ -341,7 +341,7 @@ fn a_text_of_a_sub_agent_is_not_on_its_way_when_that_has_ended() {
     let finished = json!({"type": "agent_finished", "child": CHILD, "outcome": "cancelled", "message": null});
     let parent = records(&AgentId::main(), &[Line::Event(finished), Line::Event(round())]);
     let all: Vec<Record> = records(&child, &lines).into_iter().chain(parent).collect();
-    assert_eq!(told_of_texts("replayed", all).1, Vec::<String>::new());
+    assert_eq!(texts_after("replayed", all).1, Vec::<String>::new());
 }
 
 #[test]
@@ -361,10 +361,10 @@ fn how_servers_stand_is_what_was_told_last_also_to_a_client_that_comes_later() {
     for states in steps {
         let update = told(states);
         past.push(&update);
-        take(&mut live, &update);
+        apply(&mut live, &update);
         let mut late = RunState::default();
         for update in &past.all() {
-            take(&mut late, update);
+            apply(&mut late, update);
         }
         for run in [&live, &late] {
             let shown: Vec<&str> = run.servers.iter().map(|server| server.state.name()).collect();

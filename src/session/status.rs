@@ -145,7 +145,7 @@ fn agent_status(node: &AgentNode) -> AgentStatus {
 }
 
 fn question(open: &ApprovalRequest) -> WaitingStatus {
-    let (question, detail) = open.subject.words();
+    let (question, detail) = open.subject.describe();
     WaitingStatus {
         agent: open.asker.as_ref().map(|asker| asker.agent.clone()).unwrap_or_default(),
         kind: WaitingFor::Approval,
@@ -169,12 +169,12 @@ mod tests {
 
     /// Returns how the main agent stands after these events.
     fn main_after(events: impl IntoIterator<Item = Event>) -> (AgentState, String) {
-        let mut fold = StatusReducer::default();
+        let mut reducer = StatusReducer::default();
         for (seq, event) in (1..).zip(events) {
             let at = jiff::Timestamp::UNIX_EPOCH;
-            fold.apply(&Update::Envelope(Envelope { seq, at, agent: AgentId::main(), parent: None, event }));
+            reducer.apply(&Update::Envelope(Envelope { seq, at, agent: AgentId::main(), parent: None, event }));
         }
-        let status = fold.status(Vec::new(), false, &[], BudgetStatus::default(), Vec::new());
+        let status = reducer.status(Vec::new(), false, &[], BudgetStatus::default(), Vec::new());
         let main = status.agents.into_iter().next().expect("the main agent");
         (main.state, main.doing)
     }

@@ -14,7 +14,7 @@ use std::time::Instant;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use crate::command_run::{Aftermath, CommandRun, End, OutputSink, command_end, failure_words};
+use crate::command_run::{Aftermath, CommandRun, End, OutputSink, command_end, failure_text};
 use crate::jobs::{JobScope, Jobs, NewJob, Notify, jobs_of};
 use crate::workspace::{
     ChangeMark, Confinement, Ended, Failure, GitOperations, Job, JobInput, Network, Running, Spawner, Workspace,
@@ -148,7 +148,7 @@ impl BashTool {
         };
         let (spawner, is_in_background) = (Arc::clone(&self.spawner), operation.is_in_background());
         let start = tokio::task::spawn_blocking(move || {
-            let stopped = GitOperations::of(&job.confinement.writable);
+            let stopped = GitOperations::find(&job.confinement.writable);
             let mark = ChangeMark::now();
             let started = match outside {
                 Some(arguments) => spawner.start_git(&arguments, &job).map(|running| (running, None)),
@@ -198,7 +198,7 @@ impl Tool for BashTool {
         let is_independent = args.bool("parallel") || only_reads(args.str("command"));
         let operation = self.act(&args).ok().filter(|_| is_independent);
         // One that is asked about runs by itself, so that its question is answered before anything else begins.
-        if operation.is_some_and(|operation| approvals.runs_unasked(asker, &operation.into())) {
+        if operation.is_some_and(|operation| approvals.runs_without_question(asker, &operation.into())) {
             Concurrency::Parallel
         } else {
             Concurrency::Exclusive
@@ -253,7 +253,7 @@ async fn wait_for(
         (_, Some(Failure::NotStarted(sentence))) => Err(ToolError::failed(sentence)),
         (_, Some(failure @ (Failure::TooManyProcesses | Failure::TooMuchMemory(_) | Failure::MachineOutOfMemory)))
         | (End::Itself, Some(failure @ (Failure::GuardLost | Failure::Unwatched))) => {
-            Err(broken(&failure_words(failure), &output))
+            Err(broken(&failure_text(failure), &output))
         }
         (End::TimedOut, _) => Err(broken(
             &format!(

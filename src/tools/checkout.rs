@@ -85,7 +85,7 @@ fn count(directory: &Path, most: u64, counts: impl Fn(&Path) -> bool) -> Size {
 
 /// Returns the branch and its commit, if it has one.
 fn head(git: &Path) -> Option<(String, Option<String>)> {
-    let head = read(&git.join("HEAD")).ok()?;
+    let head = read_line(&git.join("HEAD")).ok()?;
     let Some(name) = head.trim().strip_prefix("ref: ") else {
         return Some(("no branch".to_owned(), commit(head.trim())));
     };
@@ -93,9 +93,9 @@ fn head(git: &Path) -> Option<(String, Option<String>)> {
         return None;
     }
     let branch = name.strip_prefix("refs/heads/").unwrap_or(name).to_owned();
-    let loose = || commit(read(&git.join(name)).ok()?.trim());
+    let loose = || commit(read_line(&git.join(name)).ok()?.trim());
     let packed = || {
-        let packed = read(&git.join("packed-refs")).ok()?;
+        let packed = read_line(&git.join("packed-refs")).ok()?;
         let mut lines = packed.lines().filter_map(|line| line.split_once(' '));
         lines.find(|(_, found)| *found == name).and_then(|(id, _)| commit(id))
     };
@@ -106,6 +106,6 @@ fn commit(id: &str) -> Option<String> {
     (matches!(id.len(), 40 | 64) && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| id.to_owned())
 }
 
-fn read(path: &Path) -> io::Result<String> {
+fn read_line(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&read_head(path, REF_BYTES)?.bytes).into_owned())
 }

@@ -95,7 +95,7 @@ impl CommandRun {
                 }
                 () = &mut leave, if self.end == End::Itself => return None,
                 _ = step.tick(), if self.live.is_waiting() => {
-                    if let Some(text) = self.live.take(Instant::now()) {
+                    if let Some(text) = self.live.take_due(Instant::now()) {
                         sink.shows(text);
                     }
                 }
@@ -137,7 +137,7 @@ async fn next(running: &mut Running, buffer: &mut [u8], is_open: bool) -> Came {
     if !is_open {
         return Came::End(running.ended().await);
     }
-    match running.read(buffer).await {
+    match running.read_output(buffer).await {
         Ok(0) | Err(_) => Came::Closed,
         Ok(bytes) => Came::Output(bytes),
     }
@@ -161,7 +161,7 @@ impl Aftermath {
         let explained = if ended.code == Some(0) { None } else { spawner.sandbox().explain(&job, output) };
         let over = over.clone();
         let search = move || {
-            let stopped = GitOperations::of(&job.confinement.writable).new_since(&stopped);
+            let stopped = GitOperations::find(&job.confinement.writable).new_since(&stopped);
             let touched = began.touched(&workspace, || over.check().is_err());
             let paths = touched.paths.iter().map(|path| workspace.display(path)).collect();
             (stopped, TouchedFiles { paths, partial: touched.is_partial })
@@ -189,7 +189,7 @@ pub(super) fn command_end(end: End, ended: &Ended, captured: &Captured, touched:
 }
 
 /// Says why a command was ended or did not start; `None` where it ended by itself, or was ended from outside.
-pub(super) fn failure_words(failure: &Failure) -> String {
+pub(super) fn failure_text(failure: &Failure) -> String {
     match failure {
         Failure::NotStarted(sentence) => sentence.clone(),
         Failure::TooManyProcesses => {

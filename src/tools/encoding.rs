@@ -15,7 +15,7 @@ pub(super) enum TextEncoding {
 }
 
 impl TextEncoding {
-    pub(super) fn of(bytes: &[u8]) -> Self {
+    pub(super) fn detect(bytes: &[u8]) -> Self {
         match bytes {
             // That is the mark of UTF-32.
             [0xff, 0xfe, 0, 0, ..] => Self::Utf8,
@@ -50,7 +50,7 @@ impl TextEncoding {
 
 /// Returns the text of a file in UTF-8, as far as it is one.
 pub(super) fn text_of(bytes: &[u8]) -> Cow<'_, [u8]> {
-    TextEncoding::of(bytes).decode(bytes).unwrap_or(Cow::Borrowed(bytes))
+    TextEncoding::detect(bytes).decode(bytes).unwrap_or(Cow::Borrowed(bytes))
 }
 
 /// Tells whether all lines of a text end in CRLF, and it has some.

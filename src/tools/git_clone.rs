@@ -213,7 +213,7 @@ impl GitCloneTool {
                     }
                     size = now;
                 }
-                read = running.read(&mut buffer) => match read {
+                read = running.read_output(&mut buffer) => match read {
                     Ok(0) | Err(_) => break,
                     Ok(bytes) => output.push(buffer.get(..bytes).unwrap_or_default()),
                 },
@@ -298,7 +298,7 @@ impl GitCloneTool {
             self.spawner.start_own(&job, Some(self.bounds.memory)).map_err(|error| not_started(&error))?;
         let mut output = OutputTail::default();
         let mut buffer = [0; 256];
-        while let Ok(bytes @ 1..) = running.read(&mut buffer).await {
+        while let Ok(bytes @ 1..) = running.read_output(&mut buffer).await {
             output.push(buffer.get(..bytes).unwrap_or_default());
         }
         let ended = running.ended().await;

@@ -222,12 +222,12 @@ impl<'a> Search<'a> {
         } else if sink.binary {
             self.binary += 1;
         } else {
-            self.take(&self.workspace.display(path), &sink);
+            self.add(&self.workspace.display(path), &sink);
         }
         Ok(self.room)
     }
 
-    fn take(&mut self, name: &str, sink: &Hits<'_>) {
+    fn add(&mut self, name: &str, sink: &Hits<'_>) {
         for (number, line) in &sink.found {
             let hit = format!("{name}:{number}:{line}\n");
             if self.hits > 0 && self.text.len() + hit.len() > limits::GREP_BYTES {
@@ -294,7 +294,7 @@ impl Sink for Hits<'_> {
             line = head;
         }
         let at = self.matcher.find(line).ok().flatten().map_or(0, |found| found.start());
-        self.found.push((hit.line_number().unwrap_or_default(), cut(line, at)));
+        self.found.push((hit.line_number().unwrap_or_default(), shorten(line, at)));
         Ok(true)
     }
 
@@ -310,7 +310,7 @@ impl Sink for Hits<'_> {
 }
 
 /// Cuts a long line to the columns around its match.
-fn cut(line: &[u8], at: usize) -> String {
+fn shorten(line: &[u8], at: usize) -> String {
     let from = if at + BEFORE_MATCH_BYTES < limits::GREP_COLUMNS { 0 } else { at - BEFORE_MATCH_BYTES };
     let rest = line.get(from..).unwrap_or_default();
     // Four bytes hold any character.

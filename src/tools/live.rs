@@ -54,7 +54,7 @@ impl Live {
         !self.waiting.is_empty()
     }
 
-    pub(super) fn take(&mut self, now: Instant) -> Option<String> {
+    pub(super) fn take_due(&mut self, now: Instant) -> Option<String> {
         let gained = now.duration_since(self.at).as_millis() * u128::from(limits::LIVE_BYTES_PER_SECOND) / 1_000;
         if gained > 0 {
             let gained = usize::try_from(gained).unwrap_or(usize::MAX);
@@ -72,7 +72,7 @@ impl Live {
 
     /// Returns the last words, when all has come.
     pub(super) fn finish(mut self, now: Instant) -> Option<String> {
-        let rest = self.take(now);
+        let rest = self.take_due(now);
         if self.waiting.is_empty() {
             return rest;
         }

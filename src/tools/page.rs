@@ -4,7 +4,7 @@
 //! itself and asked. A host that the configuration allows, and an address with a port of its own, are asked as written.
 
 use crate::web::{Body, Client, Target, WebError, WebResponse, decode};
-use steersman_base::details::{Details, PageFacts};
+use steersman_base::details::{Details, PageInfo};
 use steersman_base::limits;
 use steersman_base::text::{clip, visible_line};
 use steersman_core::approval::FetchOperation;
@@ -43,14 +43,14 @@ pub(super) async fn get(
     let (url, status, content_type) = (reply.url().to_string(), reply.status(), reply.content_type().clone());
     let show = |bytes: u64| {
         let content_type = content_type.essence().to_owned();
-        context.details(Details::Page(PageFacts { url: url.clone(), status: status.as_u16(), content_type, bytes }));
+        context.details(Details::Page(PageInfo { url: url.clone(), status: status.as_u16(), content_type, bytes }));
     };
     if !status.is_success() {
         let wait =
             reply.header("retry-after").map(|wait| format!(" (to be tried again after: {})", visible_line(wait)));
         let wait = wait.unwrap_or_default();
         let textual = content_type.is_text();
-        let body = if textual { reply.read().await.ok() } else { None };
+        let body = if textual { reply.read_body().await.ok() } else { None };
         show(body.as_ref().map_or(0, |body| body.bytes.len() as u64));
         let words =
             body.map(|body| decode(&body.bytes, &content_type).trim().to_owned()).filter(|words| !words.is_empty());
@@ -61,7 +61,7 @@ pub(super) async fn get(
         show(0);
         return Err(ToolError::Failed(why));
     }
-    let body = reply.read().await?;
+    let body = reply.read_body().await?;
     show(body.bytes.len() as u64);
     if body.cut {
         notes.push(format!("the body is longer than {} bytes; the rest was not read", body.bytes.len()));

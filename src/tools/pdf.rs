@@ -44,7 +44,7 @@ async fn run(spawner: &Spawner, job: &Job) -> Result<(String, bool), ToolError> 
     let mut piece = vec![0; 64 * 1024];
     let mut cut = false;
     loop {
-        let count = running.read(&mut piece).await.map_err(fault)?;
+        let count = running.read_output(&mut piece).await.map_err(fault)?;
         if count == 0 {
             break;
         }

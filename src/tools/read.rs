@@ -69,7 +69,7 @@ impl Tool for ReadTool {
             let window = Window::new(&args)?;
             let path = approve_reading(context, &workspace, "read", args.str("path")).await?;
             let images = context.images.clone();
-            blocking::run(context, move |stop| read(&workspace, &path, &window, &images, stop)).await
+            blocking::run(context, move |stop| read_file(&workspace, &path, &window, &images, stop)).await
         }
         .boxed()
     }
@@ -99,7 +99,7 @@ impl Window {
     }
 }
 
-fn read(
+fn read_file(
     workspace: &Workspace,
     path: &Path,
     window: &Window,
@@ -124,7 +124,7 @@ fn read(
         Ok(opened) => opened,
         Err(error) => return refuse(&format!("cannot be read: {error}")),
     };
-    if ImageType::of(&head).is_some() {
+    if ImageType::detect(&head).is_some() {
         let rest = limits::IMAGE_FILE_BYTES.saturating_sub(head.len() as u64);
         let mut whole = head;
         return match file.take(rest).read_to_end(&mut whole).map_err(|error| error.to_string()) {
@@ -136,7 +136,7 @@ fn read(
             Err(why) => refuse(&format!("cannot be read: {why}")),
         };
     }
-    let encoding = TextEncoding::of(&head);
+    let encoding = TextEncoding::detect(&head);
     if encoding == TextEncoding::Utf8
         && let Some(kind) = kind::not_text(head.get(..kind::SAMPLE_BYTES).unwrap_or(&head))
     {
@@ -162,8 +162,8 @@ fn read(
     match lines.show(&name, window, size) {
         Ok(text) if encoding == TextEncoding::Utf8 => Ok(text),
         Ok(text) => Ok(text + "[the file is UTF-16; write and edit keep that]\n"),
-        Err(Fault::Io(error)) => refuse(&format!("cannot be read: {error}")),
-        Err(Fault::Tool(error)) => Err(error),
+        Err(ReadError::Io(error)) => refuse(&format!("cannot be read: {error}")),
+        Err(ReadError::Tool(error)) => Err(error),
     }
 }
 
@@ -216,12 +216,12 @@ fn stem(name: &str) -> &str {
     name.split_once('.').map_or(name, |(stem, _)| stem)
 }
 
-enum Fault {
+enum ReadError {
     Io(io::Error),
     Tool(ToolError),
 }
 
-impl From<io::Error> for Fault {
+impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
@@ -243,7 +243,7 @@ struct Line {
 }
 
 impl<R: BufRead> Lines<'_, R> {
-    fn show(&mut self, name: &str, window: &Window, size: u64) -> Result<String, Fault> {
+    fn show(&mut self, name: &str, window: &Window, size: u64) -> Result<String, ReadError> {
         self.skip(name, window.first)?;
         let mut text = String::new();
         let mut last = None;
@@ -282,7 +282,7 @@ impl<R: BufRead> Lines<'_, R> {
     }
 
     /// Passes over the lines before the window.
-    fn skip(&mut self, name: &str, first: u64) -> Result<(), Fault> {
+    fn skip(&mut self, name: &str, first: u64) -> Result<(), ReadError> {
         for passed in 1..first {
             if self.next(0)?.is_none() {
                 return Err(past_end(name, first, passed - 1));
@@ -292,7 +292,7 @@ impl<R: BufRead> Lines<'_, R> {
     }
 
     /// Reads to the end of a line; keeps its first bytes. `None` at the end of the file.
-    fn next(&mut self, keep: usize) -> Result<Option<Line>, Fault> {
+    fn next(&mut self, keep: usize) -> Result<Option<Line>, ReadError> {
         let mut line = Line { shown: Vec::new(), dropped: 0, carriage_return: false };
         let mut any = false;
         loop {
@@ -320,19 +320,19 @@ impl<R: BufRead> Lines<'_, R> {
         }
     }
 
-    fn count(&mut self, bytes: usize) -> Result<(), Fault> {
+    fn count(&mut self, bytes: usize) -> Result<(), ReadError> {
         self.scanned += bytes as u64;
         if self.scanned > limits::READ_SCAN_BYTES {
             let gib = limits::READ_SCAN_BYTES >> 30;
-            return Err(Fault::Tool(ToolError::failed(format!("gave up after {gib} GiB of the file: use grep"))));
+            return Err(ReadError::Tool(ToolError::failed(format!("gave up after {gib} GiB of the file: use grep"))));
         }
-        self.stop.check().map_err(|cancelled| Fault::Tool(cancelled.into()))
+        self.stop.check().map_err(|cancelled| ReadError::Tool(cancelled.into()))
     }
 }
 
-fn past_end(name: &str, first: u64, lines: u64) -> Fault {
+fn past_end(name: &str, first: u64, lines: u64) -> ReadError {
     let s = if lines == 1 { "" } else { "s" };
-    Fault::Tool(ToolError::failed(format!("offset {first} is past the end: {name} has {lines} line{s}")))
+    ReadError::Tool(ToolError::failed(format!("offset {first} is past the end: {name} has {lines} line{s}")))
 }
 
 impl Line {

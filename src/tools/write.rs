@@ -98,7 +98,7 @@ fn propose(workspace: &Workspace, path: &str, content: &str) -> Result<(Proposal
 /// Returns a new content as the file has its old one: in its encoding, with its mark, with CRLF where all its lines end so;
 /// and what is said of that.
 fn as_held(shown: &str, held: &[u8], content: &str) -> Result<(Vec<u8>, String), ToolError> {
-    let encoding = TextEncoding::of(held);
+    let encoding = TextEncoding::detect(held);
     let sample = held.get(..kind::SAMPLE_BYTES).unwrap_or(held);
     let is_text = encoding != TextEncoding::Utf8 || kind::not_text(sample).is_none();
     if is_text && encoding == TextEncoding::Utf8 && !content.is_ascii() && std::str::from_utf8(held).is_err() {

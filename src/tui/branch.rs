@@ -44,7 +44,7 @@ pub fn open(overlays: &mut Overlays, main: Option<&Reader>) {
         ListChoice { id: id.to_string(), title, preview: text, ..ListChoice::default() }
     };
     let rows = main.map(|reader| reader.transcript.entered().into_iter().map(row).collect());
-    overlays.open(Choices::of(&MESSAGES, rows.unwrap_or_default()));
+    overlays.open(Choices::new(&MESSAGES, rows.unwrap_or_default()));
 }
 
 /// Begins a branch from just before the selected message.

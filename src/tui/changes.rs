@@ -84,7 +84,7 @@ pub struct ChangesPane {
 
 impl ChangesPane {
     /// Takes how files differ from what they were at the start.
-    pub fn take(&mut self, whole: Vec<FileDiff>) {
+    pub fn set_diffs(&mut self, whole: Vec<FileDiff>) {
         self.whole = whole;
     }
 
@@ -116,7 +116,7 @@ impl ChangesPane {
     fn lines(&self, file: &ChangedFile<'_>, width: u16, theme: &Theme) -> Vec<Line> {
         let mut shown = Vec::new();
         for (heading, change) in self.parts(file) {
-            let change = Diff::of(change);
+            let change = Diff::new(change);
             let heading = Line::new(&format!("{heading}: {}", change.words), theme.dim);
             shown.extend(wrapped([heading], width.into(), Break::Words));
             let lines = diff::lines(&change.lines, change.columns, None, theme);
@@ -132,7 +132,7 @@ fn command(context: &mut CommandContext<'_>, _: &str) -> Vec<PaneEffect> {
         context.overlays.toggle(ChangesPane::default);
         return vec![Request::ListChanges.into()];
     }
-    let files: Vec<_> = context.ui.run.changes.files(None, None).iter().map(in_words).collect();
+    let files: Vec<_> = context.ui.run.changes.files(None, None).iter().map(describe).collect();
     if files.is_empty() {
         let sentence = "no tool has changed a file; changes made by shell commands are not tracked";
         return vec![PaneEffect::Say(sentence.to_owned())];
@@ -141,7 +141,7 @@ fn command(context: &mut CommandContext<'_>, _: &str) -> Vec<PaneEffect> {
 }
 
 /// Returns a line about a changed file.
-fn in_words(file: &ChangedFile<'_>) -> PaneEffect {
+fn describe(file: &ChangedFile<'_>) -> PaneEffect {
     let (added, removed) = file.lines();
     let line = format!("changed: {}: +{added} −{removed}, by {}", visible_line(file.path), file.agents().join(", "));
     PaneEffect::Note(AgentId::main(), line)

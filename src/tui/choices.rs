@@ -74,15 +74,15 @@ impl Choices {
     }
 
     /// Opens a list with its last row selected.
-    pub fn of(kind: &'static ListKind, rows: Vec<ListChoice>) -> Self {
+    pub fn new(kind: &'static ListKind, rows: Vec<ListChoice>) -> Self {
         let mut list = Self::awaited(kind);
         list.position.selected = rows.len().saturating_sub(1);
-        list.take(Ok(rows));
+        list.set_rows(Ok(rows));
         list
     }
 
     /// Takes the rows that were waited for, or why there are none.
-    pub fn take(&mut self, rows: Result<Vec<ListChoice>, String>) {
+    pub fn set_rows(&mut self, rows: Result<Vec<ListChoice>, String>) {
         self.rows = Some(rows);
         self.filter_rows();
     }
@@ -94,7 +94,7 @@ impl Choices {
         rows: impl FnOnce() -> Result<Vec<ListChoice>, String>,
     ) {
         if let Some(list) = overlays.find_mut::<Self>().filter(|list| std::ptr::eq(list.kind, kind)) {
-            list.take(rows());
+            list.set_rows(rows());
         }
     }
 
@@ -105,7 +105,7 @@ impl Choices {
 
     /// Finds the rows that the filter leaves: once for each change, as there may be thousands.
     fn filter_rows(&mut self) {
-        let words = self.filter.words();
+        let words = self.filter.words_lowercase();
         let holds = |row: &ListChoice| {
             if words.is_empty() {
                 return true;

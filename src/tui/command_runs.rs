@@ -117,13 +117,13 @@ fn command(context: &mut CommandContext<'_>, words: &str) -> Vec<PaneEffect> {
 /// Returns how a command ended and how long it ran, in words.
 fn facts_of(run: &CommandRun, ui: &UiContext) -> String {
     let running = || u64::try_from(ui.now.duration_since(run.started).as_millis()).unwrap_or(0);
-    format!("{} · {}", run.words(), seconds(run.elapsed_ms.unwrap_or_else(running)))
+    format!("{} · {}", run.describe(), seconds(run.elapsed_ms.unwrap_or_else(running)))
 }
 
 impl CommandRunsPane {
     /// Returns the rows, the newest first.
     fn rows<'a>(&self, ui: &'a UiContext) -> Vec<&'a CommandRun> {
-        let words = self.filter.words();
+        let words = self.filter.words_lowercase();
         let holds = |run: &&CommandRun| {
             let texts = [&run.command, &run.output, &run.directory].map(|text| text.to_lowercase());
             let name = name_of(&run.agent).to_lowercase();
@@ -139,7 +139,7 @@ impl Overlay for CommandRunsPane {
         PANE.context()
     }
 
-    fn escape_words(&self) -> &'static [&'static str] {
+    fn escape_hints(&self) -> &'static [&'static str] {
         if self.is_typing || !self.filter.text().is_empty() {
             &["Esc: shows all commands", "Esc: shows all"]
         } else {

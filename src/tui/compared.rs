@@ -48,11 +48,11 @@ impl Overlay for ComparedPane {
         ledger::PANE.context()
     }
 
-    fn closing_words(&self) -> &'static str {
+    fn closing_hint(&self) -> &'static str {
         "Esc closes the comparison"
     }
 
-    fn escape_words(&self) -> &'static [&'static str] {
+    fn escape_hints(&self) -> &'static [&'static str] {
         &["Esc: closes the comparison", "Esc: closes"]
     }
 

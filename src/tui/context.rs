@@ -85,7 +85,7 @@ impl ContextPane {
         Self { agent, position: ListPosition::default(), reports: None }
     }
 
-    pub fn take(&mut self, reports: Vec<ContextReport>) {
+    pub fn set_reports(&mut self, reports: Vec<ContextReport>) {
         self.reports = Some(reports);
     }
 
@@ -246,7 +246,7 @@ fn request_word(request: Option<ContextRequest>) -> &'static str {
 }
 
 /// Returns the lines of the line output about an agent.
-pub fn in_words(report: &ContextReport) -> Vec<String> {
+pub fn describe(report: &ContextReport) -> Vec<String> {
     let mut lines = vec![format!("context of {}: {}; {}", name_of(&report.agent), total(report), sums(report))];
     let (left_out, parts): (Vec<&ContextPart>, Vec<&ContextPart>) =
         report.parts.iter().partition(|part| part.kind == ContextKind::LeftOut);

@@ -51,7 +51,7 @@ impl Focus {
 
     /// Returns the chord that a key makes with what was pressed before it.
     pub fn chord(&self, key: &KeyEvent) -> Chord {
-        let chord = Chord::of(key);
+        let chord = Chord::from_event(key);
         if self.is_prefixed { chord.prefixed() } else { chord }
     }
 

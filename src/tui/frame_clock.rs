@@ -1,7 +1,7 @@
-//! Decides when the mailbox is folded and when a frame may be drawn. Holds no clock: the time is an argument.
+//! Decides when the mailbox is emptied and when a frame may be drawn. Holds no clock: the time is an argument.
 //!
 //! `run` asks it before each wait. A key is drawn at once as long as the budget of `limits::KEY_FPS` lasts; what streams
-//! in is folded at the pace of `limits::STREAM_FPS`. Nothing asked for means no wake-up at all.
+//! in is applied at the pace of `limits::STREAM_FPS`. Nothing asked for means no wake-up at all.
 
 use std::time::{Duration, Instant};
 
@@ -10,20 +10,20 @@ use steersman_base::limits;
 /// Frames that may be drawn without a pause between them.
 const BURST: u32 = 4;
 
-/// Counts frames and folds, and says when the next one is due.
+/// Counts frames and passes over the mailbox, and says when the next one is due.
 #[derive(Debug)]
 pub struct FrameClock {
     wanted: bool,
     /// The frame budget is full again at this moment; each frame moves it on.
     full_at: Instant,
     mail: Option<Instant>,
-    folded: Option<Instant>,
+    emptied_at: Option<Instant>,
 }
 
 impl FrameClock {
     /// Makes a clock that wants nothing.
     pub fn new(now: Instant) -> Self {
-        Self { wanted: false, full_at: now, mail: None, folded: None }
+        Self { wanted: false, full_at: now, mail: None, emptied_at: None }
     }
 
     pub fn want_frame(&mut self) {
@@ -47,25 +47,25 @@ impl FrameClock {
     /// Notes that mail has come: at once after a silence, else at the pace of streams.
     pub fn mail_came(&mut self, now: Instant) {
         let pace = Duration::from_secs(1) / limits::STREAM_FPS;
-        let due = self.folded.map_or(now, |folded| now.max(folded + pace));
+        let due = self.emptied_at.map_or(now, |emptied_at| now.max(emptied_at + pace));
         self.mail.get_or_insert(due);
     }
 
-    /// Returns when the mailbox is to be folded; `None` when no mail has come.
+    /// Returns when the mailbox is to be emptied; `None` when no mail has come.
     pub fn mail_due(&self) -> Option<Instant> {
         self.mail
     }
 
-    /// Notes that the mailbox was folded.
-    pub fn folded(&mut self, now: Instant) {
+    /// Notes that the mailbox was emptied.
+    pub fn reduced(&mut self, now: Instant) {
         self.mail = None;
-        self.folded = Some(now);
+        self.emptied_at = Some(now);
     }
 
-    /// Notes that a part of a session was folded that is being read again: the next one comes without a pause.
-    pub fn folded_part(&mut self) {
+    /// Notes that a part of a session was applied that is being read again: the next one comes without a pause.
+    pub fn reduced_part(&mut self) {
         self.mail = None;
-        self.folded = None;
+        self.emptied_at = None;
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!((clock.frame_due(), clock.mail_due()), (None, None));
         clock.want_frame();
         clock.mail_came(start);
-        clock.folded(start);
+        clock.reduced(start);
         clock.drawn(start);
         assert_eq!((clock.frame_due(), clock.mail_due()), (None, None));
     }
@@ -119,10 +119,10 @@ mod tests {
     fn a_session_that_is_read_again_is_folded_without_a_pause() {
         let start = Instant::now();
         let mut clock = FrameClock::new(start);
-        clock.folded(start);
+        clock.reduced(start);
         clock.mail_came(start);
         assert!(clock.mail_due().unwrap() > start);
-        clock.folded_part();
+        clock.reduced_part();
         clock.mail_came(start);
         assert_eq!(clock.mail_due(), Some(start));
     }
@@ -131,17 +131,17 @@ mod tests {
     fn a_stream_is_folded_at_its_own_pace_and_at_once_after_a_silence() {
         let start = Instant::now();
         let mut clock = FrameClock::new(start);
-        let mut folds = 0;
+        let mut passes = 0;
         for ms in 0..1_000 {
             clock.mail_came(start + MS * ms);
             if clock.mail_due().unwrap() <= start + MS * ms {
-                clock.folded(start + MS * ms);
-                folds += 1;
+                clock.reduced(start + MS * ms);
+                passes += 1;
             }
         }
-        assert_eq!(folds, limits::STREAM_FPS);
+        assert_eq!(passes, limits::STREAM_FPS);
         let mut clock = FrameClock::new(start);
-        clock.folded(start);
+        clock.reduced(start);
         let later = start + MS * 5_000;
         clock.mail_came(later);
         assert_eq!(clock.mail_due(), Some(later));

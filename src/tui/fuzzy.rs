@@ -1,6 +1,6 @@
 //! Fuzzy matching of a list of texts, as people know it from file finders: the letters in their order, gaps allowed.
 //!
-//! Pure. Called away from the screen for whole lists, and by the fold for the few lines that are shown.
+//! Pure. Called away from the screen for whole lists, and by the palette for the few lines that are shown.
 
 use std::sync::Arc;
 

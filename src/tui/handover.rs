@@ -21,7 +21,7 @@ impl Handover {
     }
 
     /// Counts one that was received.
-    pub fn take(&self) {
+    pub fn count_taken(&self) {
         self.taken.fetch_add(1, Ordering::SeqCst);
     }
 

@@ -70,7 +70,7 @@ impl HistoryFile {
     ///
     /// # Errors
     /// When the file is there and cannot be read.
-    pub fn read(&self) -> io::Result<Vec<String>> {
+    pub fn load(&self) -> io::Result<Vec<String>> {
         let file = match regular_file::open(&self.0, Links::Refused) {
             Ok((file, _)) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

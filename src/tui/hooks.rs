@@ -35,7 +35,7 @@ pub fn show(overlays: &mut Overlays, ui: &UiContext) -> Vec<PaneEffect> {
         return listed(ui);
     }
     let mut list = Choices::awaited(&HOOKS);
-    list.take(Ok(rows(ui)));
+    list.set_rows(Ok(rows(ui)));
     overlays.open(list);
     Vec::new()
 }
@@ -78,9 +78,9 @@ fn point(hook: &HookStatus) -> String {
 /// Returns whether it runs and what it did last, in a few words.
 fn about(hook: &HookStatus, last: Option<&LastHookRun>) -> String {
     match last {
-        Some(last) => format!("{} · {}", last.run.outcome.words(), hook.state.words()),
-        None if hook.state.runs() => format!("has not run · {}", hook.state.words()),
-        None => hook.state.words().to_owned(),
+        Some(last) => format!("{} · {}", last.run.outcome.label(), hook.state.label()),
+        None if hook.state.runs() => format!("has not run · {}", hook.state.label()),
+        None => hook.state.label().to_owned(),
     }
 }
 
@@ -88,15 +88,15 @@ fn preview(hook: &HookStatus, last: Option<&LastHookRun>) -> String {
     let waiting =
         if hook.in_background { "\nin the background: nobody waits for it, and it decides nothing" } else { "" };
     let HookStatus { file, command, state, .. } = hook;
-    let mut text = format!("{command}\n{} in {file}\n{}{waiting}\n", point(hook), state.words());
+    let mut text = format!("{command}\n{} in {file}\n{}{waiting}\n", point(hook), state.label());
     if let Some(LastHookRun { run, count: runs, .. }) = last.filter(|last| last.run.is_start()) {
         let before = if *runs == 0 { String::new() } else { format!("; ran {} before", count(*runs, "time")) };
         // What came of it is shown at the next boundary.
-        let _ = writeln!(text, "{}, no result yet{before}", run.outcome.words());
+        let _ = writeln!(text, "{}, no result yet{before}", run.outcome.label());
     } else if let Some(LastHookRun { run, count: runs, .. }) = last {
         let (runs, time) = (count(*runs, "time"), seconds(run.elapsed_ms));
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "ran {runs}; last: {}, {time}", run.outcome.words());
+        let _ = writeln!(text, "ran {runs}; last: {}, {time}", run.outcome.label());
         text += run.words.as_deref().unwrap_or_default();
     }
     text

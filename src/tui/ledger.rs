@@ -7,7 +7,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::overlay::list::{ListRows, beside_mark, draw_empty};
+use super::overlay::list::{ListRows, after_mark, draw_empty};
 use super::overlay::registry::{PaneEntry, PaneKey, list_keys};
 use super::overlay::{ListPosition, Overlay, OverlayDrawn};
 use crate::commands::{CommandContext, CommandEntry, Takes};
@@ -115,11 +115,11 @@ impl Overlay for LedgerPane {
         PANE.context()
     }
 
-    fn closing_words(&self) -> &'static str {
+    fn closing_hint(&self) -> &'static str {
         "F4 closes the ledger"
     }
 
-    fn escape_words(&self) -> &'static [&'static str] {
+    fn escape_hints(&self) -> &'static [&'static str] {
         &["Esc: closes the ledger", "Esc: closes"]
     }
 
@@ -168,7 +168,7 @@ impl Overlay for LedgerPane {
         let height = if inner.width < MEDIUM && inner.height >= 4 { 2 } else { 1 };
         let shown = columns_for(inner.width);
         if height == 1 && inner.height >= 3 {
-            draw_head(ui, &shown, beside_mark(row(inner, 0)), buffer);
+            draw_head(ui, &shown, after_mark(row(inner, 0)), buffer);
             inner = below(inner, 1);
         }
         let rows = ListRows { area: inner, rows: receipts, selected, top: self.0.top, height };

@@ -1,4 +1,4 @@
-//! The full screen: a fold over the event stream, drawn.
+//! The full screen: the event stream, reduced to a state and drawn.
 //!
 //! `update` changes the state, `view` draws it, `run` ties both to the terminal and to the agent's host; nothing else
 //! here knows the host.

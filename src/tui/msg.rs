@@ -1,6 +1,6 @@
 //! What the root of the screen takes in ([`Msg`]): input, updates, and the answers to effects.
 //!
-//! `update` folds it into the state and answers with effects; `run` is the only one that carries effects out.
+//! `update` applies it to the state and answers with effects; `run` is the only one that carries effects out.
 
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;

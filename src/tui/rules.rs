@@ -10,7 +10,7 @@ use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{Accepted, Request, RuleRequest};
 use steersman_base::steering::{RuleChange, RuleScope};
 use steersman_base::text::{visible, visible_line};
-use steersman_session::model::{DetailPart, rule_scope_words};
+use steersman_session::model::{DetailPart, rule_scope_text};
 
 /// Says what became of a line for `AGENTS.md`.
 pub fn added(line: &str, outcome: Result<(), String>) -> PaneEffect {
@@ -64,7 +64,7 @@ fn command(ui: &UiContext, argument: &str) -> Vec<PaneEffect> {
 fn listed(ui: &UiContext) -> Vec<PaneEffect> {
     let own = ui.run.rules.all().iter().map(|rule| {
         let (id, text) = (visible_line(rule.id.as_str()), visible(&rule.text));
-        PaneEffect::Note(AgentId::main(), format!("rule {id} holds {}: {text}", rule_scope_words(rule)))
+        PaneEffect::Note(AgentId::main(), format!("rule {id} holds {}: {text}", rule_scope_text(rule)))
     });
     let mut effects: Vec<PaneEffect> = own.collect();
     if effects.is_empty() {

@@ -45,7 +45,7 @@ pub fn show(overlays: &mut Overlays, ui: &UiContext) -> Vec<PaneEffect> {
     }
     let mut list = Choices::awaited(&SERVERS);
     if !ui.run.servers.is_empty() {
-        list.take(Ok(rows(ui)));
+        list.set_rows(Ok(rows(ui)));
     }
     overlays.open(list);
     vec![Request::Servers { request: ServerRequest::List }.into()]

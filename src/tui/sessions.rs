@@ -59,7 +59,7 @@ static FOUND: ListKind = ListKind {
     titles: [" Found in the sessions: read one there ", " Found "],
     awaited: "reading the sessions…",
     empty: "no session holds these words",
-    choose: Some(read),
+    choose: Some(read_session),
 };
 
 /// Goes on with the session of this name, or lets one be chosen.
@@ -138,7 +138,7 @@ pub fn listed(
 }
 
 /// Reads a session at the place that was found. The list stays open for the next one.
-fn read(row: &ListChoice, _: &UiContext) -> Vec<PaneEffect> {
+fn read_session(row: &ListChoice, _: &UiContext) -> Vec<PaneEffect> {
     let place = SessionPlace { session: row.id.clone(), place: row.place.clone() };
     vec![PaneEffect::Outside(Effect::ReadSession(place))]
 }

@@ -1,6 +1,6 @@
 //! The tour: a few lines above the message that let a newcomer steer, pause, go to a sub-agent and answer a question once.
 //!
-//! It begins by itself at the very first start with the embedded model (`src/program/cli/screen.rs`), and with `/tour`. It is folded
+//! It begins by itself at the very first start with the embedded model (`src/program/cli/screen.rs`), and with `/tour`. It is collapsed
 //! from the events of the run and only looks on: a step is over when the user has done it, in any order, whatever else
 //! happens meanwhile. Drawn by `src/tui/view/tour.rs`.
 
@@ -64,7 +64,7 @@ impl TourStep {
 
     /// Says what to do now, while this agent is shown, this pane has the keys and so many questions are open: doing just
     /// that is enough.
-    pub fn words(self, run: &RunState, shown: &AgentId, pane: Pane, questions: usize) -> &'static str {
+    pub fn instruction(self, run: &RunState, shown: &AgentId, pane: Pane, questions: usize) -> &'static str {
         if questions > 0 && self != Self::Over {
             return "First answer the question: its number, then Enter.";
         }

@@ -69,7 +69,7 @@ impl UiContext {
         }
     }
 
-    /// Folds the past of the run aside from here on.
+    /// Puts the past of the run aside from here on.
     pub fn begin_past(&mut self) {
         self.past = Some(Box::new(self.run.clone()));
     }
@@ -81,7 +81,7 @@ impl UiContext {
         }
     }
 
-    /// Returns the run that events are folded into.
+    /// Returns the run that events are applied to.
     pub fn event_run(&mut self) -> &mut RunState {
         self.past.as_deref_mut().unwrap_or(&mut self.run)
     }

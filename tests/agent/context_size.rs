@@ -20,12 +20,12 @@ fn talk(bytes: usize) -> Vec<Message> {
 #[test]
 fn without_a_count_a_token_is_four_characters_of_ascii_and_fewer_of_other_letters() {
     let sizes = ContextSize::default();
-    let ConversationSize { tokens, estimated } = sizes.of(MODEL, &talk(4_000), &[]);
+    let ConversationSize { tokens, estimated } = sizes.measure(MODEL, &talk(4_000), &[]);
     assert!(estimated);
     assert!((2_000..2_020).contains(&tokens), "{tokens}");
     let [latin, chinese] = ["aaaa", "漢漢漢漢"].map(|text| guess(&[Message::user(text.repeat(100))], &[]));
     assert!(chinese > 2 * latin, "{chinese} {latin}");
-    assert_eq!(sizes.of(MODEL, &[], &[]).tokens, 0);
+    assert_eq!(sizes.measure(MODEL, &[], &[]).tokens, 0);
 }
 
 #[test]
@@ -35,15 +35,15 @@ fn a_count_holds_until_something_is_added_and_corrects_what_is() {
     messages.push(Message::assistant("a".repeat(400)));
     // The model makes half as many tokens of it as was guessed.
     assert!(sizes.record_usage(MODEL, (&messages[..2], 1), &[], &counted(1_000, 50), None));
-    assert_eq!(sizes.of(MODEL, &messages, &[]), ConversationSize { tokens: 1_050, estimated: false });
+    assert_eq!(sizes.measure(MODEL, &messages, &[]), ConversationSize { tokens: 1_050, estimated: false });
     messages.push(Message::user("b".repeat(8_000)));
-    let after = sizes.of(MODEL, &messages, &[]);
+    let after = sizes.measure(MODEL, &messages, &[]);
     assert!(after.estimated && (2_040..2_070).contains(&after.tokens), "{after:?}");
     // What was learned stays when the conversation becomes another, but not for another model.
     sizes.forget();
-    let whole = sizes.of(MODEL, &messages, &[]);
+    let whole = sizes.measure(MODEL, &messages, &[]);
     assert!(whole.estimated && (2_040..2_080).contains(&whole.tokens), "{whole:?}");
-    assert!((4_100..4_150).contains(&sizes.of("another", &messages, &[]).tokens));
+    assert!((4_100..4_150).contains(&sizes.measure("another", &messages, &[]).tokens));
     assert!((1_990..2_010).contains(&sizes.room(MODEL, 1_000)), "{}", sizes.room(MODEL, 1_000));
 }
 
@@ -61,15 +61,15 @@ fn an_absurd_count_is_not_believed() {
         (counted(3, 1), Some(0)),
     ] {
         let mut sizes = ContextSize::default();
-        let before = sizes.of(MODEL, &messages, &[]);
+        let before = sizes.measure(MODEL, &messages, &[]);
         assert!(!sizes.record_usage(MODEL, (&messages, 0), &[], &usage, window), "{usage:?}");
-        assert_eq!(sizes.of(MODEL, &messages, &[]), before);
+        assert_eq!(sizes.measure(MODEL, &messages, &[]), before);
     }
     // One that is only far off is believed, but corrects no more than fourfold.
     let mut sizes = ContextSize::default();
     assert!(sizes.record_usage(MODEL, (&messages, 0), &[], &counted(500_000, 0), None));
     sizes.forget();
-    assert!(sizes.of(MODEL, &messages, &[]).tokens <= 4 * guess(&messages, &[]) + 4);
+    assert!(sizes.measure(MODEL, &messages, &[]).tokens <= 4 * guess(&messages, &[]) + 4);
 }
 
 fn sizes_of(rig: &Rig) -> Vec<(u64, bool)> {

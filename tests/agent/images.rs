@@ -146,7 +146,7 @@ fn only_what_is_an_image_by_its_first_bytes_and_not_too_large_is_one() {
         (b"GIF", None),
         (b"", None),
     ] {
-        assert_eq!(ImageType::of(head), kind, "{head:?}");
+        assert_eq!(ImageType::detect(head), kind, "{head:?}");
         assert_eq!(Image::new("x", head).ok().map(|image| image.media_type), kind);
     }
     let large = [png(), vec![0; usize::try_from(limits::IMAGE_BYTES).unwrap()]].concat();

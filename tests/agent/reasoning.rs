@@ -161,7 +161,7 @@ fn stream(deltas: &[Value]) -> (steersman_core::provider::Reply, String, String)
     let chunks = deltas.iter().map(|delta| json!({"choices": [{"delta": delta}]})).chain([end]);
     for chunk in chunks {
         let data = chunk.to_string();
-        let piece = assembler.take(Frame::Event { name: "", id: "", data: &data }).unwrap();
+        let piece = assembler.take_frame(Frame::Event { name: "", id: "", data: &data }).unwrap();
         if let Some(Piece::Chunk { thinking: more, text: also }) = piece {
             thinking.push_str(&more);
             text.push_str(&also);
@@ -192,7 +192,7 @@ fn what_is_held_at_the_end_is_shown_with_the_last_chunk() {
     }
     let mut assembler = Box::new(Assembler::default());
     for data in [r#"{"choices":[{"delta":{"content":"<t"}}]}"#, "[DONE]"] {
-        let piece = assembler.take(Frame::Event { name: "", id: "", data }).unwrap();
+        let piece = assembler.take_frame(Frame::Event { name: "", id: "", data }).unwrap();
         let held = if data == "[DONE]" { "<t" } else { "" };
         assert_eq!(piece, Some(Piece::Chunk { thinking: String::new(), text: held.to_owned() }));
     }

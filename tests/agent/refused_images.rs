@@ -70,7 +70,7 @@ async fn an_image_that_a_server_refuses_is_named_in_its_place_and_the_conversati
             "{refusal}"
         );
         assert!(requests[1].lines().last().unwrap().contains("p.png"), "{:?}", requests[1].lines());
-        assert_eq!(UserTexts::of(agent.history().messages()).task_words(), "What is it?");
+        assert_eq!(UserTexts::in_messages(agent.history().messages()).task_text(), "What is it?");
         let said = notices(&rig);
         assert!(said.len() == 1 && said[0].contains("p.png"), "{said:?}");
         agent.run_loop("Go on.").await.unwrap();
@@ -316,7 +316,7 @@ fn a_result_that_is_taken_out_takes_its_images_with_it_and_leaves_those_of_other
     let shown = Message::user_about("they follow", all.map(named).to_vec(), UserAbout::Images);
     let before = [Message::system("You."), Message::user("Look."), Message::Assistant(reply)];
     let messages = before.into_iter().chain(results).chain([shown]);
-    let whole = History::of(messages);
+    let whole = History::from_messages(messages);
     for (id, left) in [("c1", [all[1], all[2]]), ("c2", [all[0], all[2]]), ("c3", [all[0], all[1]])] {
         let mut history = whole.clone();
         assert!(history.drop_result(&CallId::new(id)));

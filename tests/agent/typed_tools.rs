@@ -209,7 +209,7 @@ async fn a_tool_of_a_host_asks_with_an_act_of_its_own() {
     let approvals = desk(Answerer::User, Mode::Ask);
     let (outcome, ()) = tokio::join!(mail(&approvals, "Oslo"), async {
         let open = approvals.open();
-        let operation = open[0].subject.clone().words();
+        let operation = open[0].subject.clone().describe();
         assert_eq!(operation, ("Let this tool do this? mail, send a mail".to_owned(), Some("to Oslo".to_owned())));
         assert_eq!(approvals.try_answer(open[0].id, Answer::Always), Err(Unanswered::NotKept));
         approvals.try_answer(open[0].id, Answer::Session).unwrap();
@@ -219,7 +219,10 @@ async fn a_tool_of_a_host_asks_with_an_act_of_its_own() {
     assert_eq!(approvals.grants(), [grant]);
     assert_eq!(mail(&approvals, "Bergen").await, Ok("sent".to_owned()), "it is allowed for the session");
     let other: Operation = CustomOperation::new("mail", "delete a mail", "all").into();
-    assert!(!approvals.runs_unasked(&ToolContext::detached().asker, &other), "another action of the same tool");
+    assert!(
+        !approvals.runs_without_question(&ToolContext::detached().asker, &other),
+        "another action of the same tool"
+    );
 }
 
 #[tokio::test]

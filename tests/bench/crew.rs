@@ -95,7 +95,7 @@ impl AgentControls {
         update(&mut self.app, Msg::from(envelope));
     }
 
-    /// Folds in what sixteen agents say between two frames.
+    /// Applies what sixteen agents say between two frames.
     fn stream(&mut self) {
         let tokens = TOKENS * (self.frames + 1) / 10 - TOKENS * self.frames / 10;
         let from = self.names.len().saturating_sub(STREAMING);

@@ -24,7 +24,7 @@ use steersman_base::protocol::Request;
 use steersman_core::control::{AgentControls, Cancellable, Controls, Interloper, PauseGate};
 use steersman_core::listener::Listener as _;
 use steersman_session::host::{Handle, Mailbox, ResumeSource as _};
-use steersman_session::journal::{EarlierRun, Outline, SessionFile, SessionFiles, SessionId};
+use steersman_session::journal::{Outline, PreviousRun, SessionFile, SessionFiles, SessionId};
 use steersman_session::{Client as _, LocalClient};
 use steersman_tui::msg::Msg;
 use steersman_tui::run::sessions::steps_of;
@@ -162,7 +162,7 @@ fn size_of_words(state: &Path) {
 fn open(state: &Path, events: u64) {
     let file = write(state, Path::new(WORK), events, recorded).file;
     let began = Instant::now();
-    black_box(Outline::of(&file).unwrap());
+    black_box(Outline::from_file(&file).unwrap());
     print(&format!("{events} events: what a list says of them"), vec![began.elapsed()]);
     let began = Instant::now();
     black_box(file.records().unwrap().count());
@@ -206,7 +206,7 @@ fn scrub(file: &SessionFile, events: u64) {
 
 /// Shows a session again, part by part, in this one thread.
 fn show(file: &SessionFile, app: &mut App) {
-    let mut earlier = EarlierRun::of(file).unwrap();
+    let mut earlier = PreviousRun::from_file(file).unwrap();
     loop {
         let events = earlier.events().unwrap();
         if events.is_empty() {

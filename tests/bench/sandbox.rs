@@ -90,7 +90,7 @@ async fn time(spawner: &Spawner, command: &str, work: &Path) -> Duration {
     let began = Instant::now();
     let mut running = spawner.start(&job).unwrap();
     let mut buffer = [0; 4096];
-    while running.read(&mut buffer).await.unwrap() > 0 {}
+    while running.read_output(&mut buffer).await.unwrap() > 0 {}
     let ended = running.ended().await;
     let took = began.elapsed();
     assert_eq!(ended.code, Some(0), "{command}");

@@ -130,7 +130,7 @@ fn assemble(stream: &[u8], piece: usize, dialect: Dialect) -> Result<Reply, Prov
     let mut decoder = Decoder::default();
     let mut assembler = HttpProvider::assembler(dialect)?;
     let mut take = |frame: Frame<'_>| -> Result<(), ProviderError> {
-        divan::black_box(assembler.take(frame)?);
+        divan::black_box(assembler.take_frame(frame)?);
         Ok(())
     };
     for piece in stream.chunks(piece) {

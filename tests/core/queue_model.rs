@@ -436,7 +436,7 @@ fn take(step: &Step, queue: &Interloper, cancel: &Cancellable, model: &mut Model
             let taken = match step {
                 Step::TakeNow => queue.take_now(Some(cancel)),
                 // One that waits is dropped, which must lose nothing.
-                _ => queue.cut_in(Some(cancel)).now_or_never().unwrap_or_default(),
+                _ => queue.interruption(Some(cancel)).now_or_never().unwrap_or_default(),
             };
             (taken, expected)
         }

@@ -231,7 +231,7 @@ fn of_a_trusted_hostile_project_only_what_was_shown_acts_and_nothing_leaves_the_
     ];
     let server = Server::start([Reply::calls(&calls), Reply::text("Seen.")]);
     let program = program(&traps);
-    let offer = ProjectOffer::read(&program.work().canonicalize().unwrap(), &[]).unwrap();
+    let offer = ProjectOffer::load(&program.work().canonicalize().unwrap(), &[]).unwrap();
     let shown = offer.detail();
     for part in ["ran-hook", "ran-server", "ran-text", &traps.address()] {
         assert!(shown.contains(part), "{part} is not shown");

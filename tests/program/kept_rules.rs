@@ -36,7 +36,7 @@ impl Site {
 
     fn kept_in(&self, project: &Path) -> KeptRules {
         let state = Some(self.home.path().join("state/steersman"));
-        KeptRules::of(
+        KeptRules::find(
             &UserDirectories { state, project: Some(project.to_owned()), ..UserDirectories::default() },
             project,
         )
@@ -56,7 +56,7 @@ impl Site {
             ..Policy::default()
         };
         let (desk, kept, mut notes) = (Approvals::new(policy, Mode::Ask), self.kept_in(&self.root), Vec::new());
-        let rules = kept.read(&mut notes);
+        let rules = kept.load(&mut notes);
         desk.keep_rules_in(Arc::new(kept), rules);
         (Arc::new(desk), notes)
     }
@@ -91,7 +91,7 @@ impl Site {
         told
     }
 
-    async fn runs_unasked(&self, desk: &Arc<Approvals>, act: CommandOperation) -> bool {
+    async fn runs_without_question(&self, desk: &Arc<Approvals>, act: CommandOperation) -> bool {
         let asking = decide(desk, act);
         settle().await;
         if asking.is_finished() {
@@ -172,21 +172,24 @@ async fn what_is_always_allowed_runs_unasked_now_and_in_the_next_session_of_this
     assert_eq!(desk.open().len(), 1, "another command still waits");
     asked_later.abort();
 
-    assert!(site.runs_unasked(&desk, site.command("cargo test")).await);
+    assert!(site.runs_without_question(&desk, site.command("cargo test")).await);
     for (desk, _) in [site.session(), site.session()] {
         assert_eq!(desk.kept_rules(), std::slice::from_ref(&rule));
-        assert!(site.runs_unasked(&desk, site.command("cargo test -p a")).await);
+        assert!(site.runs_without_question(&desk, site.command("cargo test -p a")).await);
         assert!(
-            site.runs_unasked(&desk, CommandOperation { cwd: site.root.join("deep"), ..site.command("cargo test") })
-                .await
+            site.runs_without_question(
+                &desk,
+                CommandOperation { cwd: site.root.join("deep"), ..site.command("cargo test") }
+            )
+            .await
         );
         for command in ["cargo build", "cargo test | sh", "cargo test --config a=b", "cargo testify"] {
-            assert!(!site.runs_unasked(&desk, site.command(command)).await, "{command}");
+            assert!(!site.runs_without_question(&desk, site.command(command)).await, "{command}");
         }
         let elsewhere = CommandOperation { cwd: "/elsewhere".into(), ..site.command("cargo test") };
-        assert!(!site.runs_unasked(&desk, elsewhere).await);
+        assert!(!site.runs_without_question(&desk, elsewhere).await);
     }
-    assert_eq!(site.kept_in(Path::new("/another")).read(&mut Vec::new()), []);
+    assert_eq!(site.kept_in(Path::new("/another")).load(&mut Vec::new()), []);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&site.file()), mode(site.file().parent().unwrap())), (0o600, 0o700));
     assert!(fs::read_dir(&site.root).unwrap().all(|entry| entry.unwrap().file_name() == "deep"), "not in the project");
@@ -206,7 +209,7 @@ async fn a_rule_for_every_project_holds_in_another_one_and_is_removed_from_all()
     site.keep(&desk, "git log").await;
 
     let mut notes = Vec::new();
-    let elsewhere = site.kept_in(Path::new("/another")).read(&mut notes);
+    let elsewhere = site.kept_in(Path::new("/another")).load(&mut notes);
     assert_eq!(
         (elsewhere.as_slice(), notes.len()),
         (std::slice::from_ref(&rule), 0),
@@ -214,12 +217,12 @@ async fn a_rule_for_every_project_holds_in_another_one_and_is_removed_from_all()
     );
     let (next, _) = site.session();
     assert_eq!(next.kept_rules().len(), 2);
-    assert!(site.runs_unasked(&next, site.command("cargo test -p a")).await);
+    assert!(site.runs_without_question(&next, site.command("cargo test -p a")).await);
     let outside = CommandOperation { cwd: "/elsewhere".into(), ..site.command("cargo test") };
-    assert!(!site.runs_unasked(&next, outside).await, "also then only within the workspace");
+    assert!(!site.runs_without_question(&next, outside).await, "also then only within the workspace");
     next.remove_rule(&rule).unwrap();
-    assert!(!site.runs_unasked(&next, site.command("cargo test")).await);
-    assert_eq!(site.kept_in(Path::new("/another")).read(&mut Vec::new()), []);
+    assert!(!site.runs_without_question(&next, site.command("cargo test")).await);
+    assert_eq!(site.kept_in(Path::new("/another")).load(&mut Vec::new()), []);
     assert_eq!(site.session().0.kept_rules().len(), 1);
 }
 
@@ -231,7 +234,7 @@ async fn a_rule_that_was_removed_is_asked_about_again_at_once_and_later() {
     site.keep(&desk, "git log").await;
     let [first, second] = desk.kept_rules().try_into().unwrap();
     desk.remove_rule(&first).unwrap();
-    assert!(!site.runs_unasked(&desk, site.command("cargo test")).await);
+    assert!(!site.runs_without_question(&desk, site.command("cargo test")).await);
     let (next, _) = site.session();
     assert_eq!(next.kept_rules(), std::slice::from_ref(&second));
     next.remove_rule(&second).unwrap();
@@ -244,11 +247,11 @@ async fn a_deny_or_ask_rule_and_read_only_stand_above_a_kept_rule() {
     let (desk, _) = site.session();
     site.keep(&desk, "cargo test").await;
     desk.set_mode(Mode::ReadOnly).unwrap();
-    assert!(!site.runs_unasked(&desk, site.command("cargo test")).await);
+    assert!(!site.runs_without_question(&desk, site.command("cargo test")).await);
     for (ask, deny) in [(vec!["bash: cargo test *"], vec![]), (vec![], vec!["bash: cargo *"])] {
         site.rules = Rules::parse(&[], &ask, &deny).unwrap();
         let (desk, _) = site.session();
-        assert!(!site.runs_unasked(&desk, site.command("cargo test")).await, "{ask:?} {deny:?}");
+        assert!(!site.runs_without_question(&desk, site.command("cargo test")).await, "{ask:?} {deny:?}");
     }
 }
 
@@ -265,7 +268,7 @@ async fn a_damaged_file_or_too_wide_a_rule_allows_nothing_and_is_not_written_ove
         assert!(notes[0].starts_with("no kept rule holds: "), "{notes:?}");
         let told = site.keep(&desk, "cargo test").await;
         assert!(matches!(told.last(), Some(ApprovalRecord::Kept(_, Err(_)))), "{told:?}");
-        assert!(site.runs_unasked(&desk, site.command("cargo test")).await, "it holds in this session");
+        assert!(site.runs_without_question(&desk, site.command("cargo test")).await, "it holds in this session");
         assert_eq!(fs::read_to_string(site.file()).unwrap(), damaged);
     }
     for wide in [

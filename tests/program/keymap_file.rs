@@ -9,18 +9,18 @@ use crate::support::stage::Stage;
 
 fn stage(keys: &str) -> Stage {
     let mut stage = Stage::new(120, 40);
-    stage.app.ui.keymap = Keymap::read(keys).unwrap();
+    stage.app.ui.keymap = Keymap::parse(keys).unwrap();
     stage
 }
 
 fn error(keys: &str) -> String {
-    Keymap::read(keys).unwrap_err().to_string()
+    Keymap::parse(keys).unwrap_err().to_string()
 }
 
 #[test]
 fn the_printed_file_holds_every_action_and_changes_nothing() {
     let text = Keymap::write();
-    assert!(Keymap::read(&text).unwrap() == Keymap::default(), "it is not the usual keys:\n{text}");
+    assert!(Keymap::parse(&text).unwrap() == Keymap::default(), "it is not the usual keys:\n{text}");
     let table: toml::Table = text.parse().unwrap();
     for context in Context::all() {
         let section = table[context.id()].as_table().unwrap();
@@ -52,8 +52,8 @@ fn a_key_takes_the_place_of_the_usual_ones_and_help_and_hints_say_so() {
 
 #[test]
 fn sections_and_actions_go_by_the_names_that_they_had_before_too() {
-    let old = Keymap::read("[held]\nstep = ['n']\n[everywhere]\nhold-or-go-on = 'alt+9'\nfocus-gate = 'alt+8'\n");
-    let new = Keymap::read("[paused]\nstep = ['n']\n[everywhere]\npause-or-go-on = 'alt+9'\nfocus-paused = 'alt+8'\n");
+    let old = Keymap::parse("[held]\nstep = ['n']\n[everywhere]\nhold-or-go-on = 'alt+9'\nfocus-gate = 'alt+8'\n");
+    let new = Keymap::parse("[paused]\nstep = ['n']\n[everywhere]\npause-or-go-on = 'alt+9'\nfocus-paused = 'alt+8'\n");
     assert!(old.unwrap() == new.unwrap());
 }
 
@@ -98,7 +98,7 @@ fn names_and_keys_that_are_none_are_errors_with_their_line() {
         ("send = 'enter'\n", 1, "no section"),
         ("[message]\nsend = \n", 2, ""),
     ] {
-        let error = Keymap::read(keys).unwrap_err();
+        let error = Keymap::parse(keys).unwrap_err();
         assert!(error.line == line && error.message.contains(reason), "{keys:?}: {error}");
     }
 }

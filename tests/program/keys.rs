@@ -113,17 +113,17 @@ async fn a_file_holds_one_key_and_is_for_the_user_alone() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("key");
     let place = KeyPlace::File(path.clone());
-    assert!(keys::read(&place).await.unwrap_err().contains("cannot be read"));
+    assert!(keys::read_key(&place).await.unwrap_err().contains("cannot be read"));
     std::fs::write(&path, "  sk-canary \n").unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-    assert_eq!(keys::read(&place).await.unwrap().unwrap().expose(), "sk-canary");
+    assert_eq!(keys::read_key(&place).await.unwrap().unwrap().expose(), "sk-canary");
     assert_eq!(keys::warning(&place), None);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
     let warning = keys::warning(&place).unwrap();
     assert!(warning.contains("chmod 600") && !warning.contains("canary"), "{warning}");
     for wrong in ["", " \n", "sk-canary second\n", "# comment\nsk-canary"] {
         std::fs::write(&path, wrong).unwrap();
-        let error = keys::read(&place).await.unwrap_err();
+        let error = keys::read_key(&place).await.unwrap_err();
         assert!(error.contains("does not hold one key") && !error.contains("canary"), "{error}");
     }
 }
@@ -134,17 +134,19 @@ fn command(words: &[&str]) -> KeyPlace {
 
 #[tokio::test]
 async fn a_command_prints_the_key_and_its_complaint_is_told() {
-    let key = keys::read(&command(&["/bin/sh", "-c", "echo '  sk-canary'; echo noise >&2"])).await.unwrap().unwrap();
+    let key =
+        keys::read_key(&command(&["/bin/sh", "-c", "echo '  sk-canary'; echo noise >&2"])).await.unwrap().unwrap();
     assert_eq!(key.expose(), "sk-canary");
     // No shell reads the words.
-    assert_eq!(keys::read(&command(&["/bin/echo", "$HOME"])).await.unwrap().unwrap().expose(), "$HOME");
+    assert_eq!(keys::read_key(&command(&["/bin/echo", "$HOME"])).await.unwrap().unwrap().expose(), "$HOME");
     let failed =
-        keys::read(&command(&["/bin/sh", "-c", "echo sk-canary; echo 'vault is \u{1b}[31mlocked' >&2; exit 3"])).await;
+        keys::read_key(&command(&["/bin/sh", "-c", "echo sk-canary; echo 'vault is \u{1b}[31mlocked' >&2; exit 3"]))
+            .await;
     let failed = failed.unwrap_err();
     assert!(failed.contains("vault is") && failed.contains("exit status: 3"), "{failed}");
     assert!(!failed.contains("canary") && !failed.contains('\u{1b}'), "{failed}");
-    assert!(keys::read(&command(&["/does/not/exist"])).await.unwrap_err().contains("does not start"));
-    assert!(keys::read(&command(&["/bin/true"])).await.unwrap_err().contains("did not print one key"));
+    assert!(keys::read_key(&command(&["/does/not/exist"])).await.unwrap_err().contains("does not start"));
+    assert!(keys::read_key(&command(&["/bin/true"])).await.unwrap_err().contains("did not print one key"));
 }
 
 #[tokio::test]
@@ -154,7 +156,7 @@ async fn a_command_that_does_not_end_or_leaves_something_behind_holds_nothing_up
     let error = keys::read_within(&stuck, Duration::from_millis(300)).await.unwrap_err();
     assert!(error.contains("took longer than 0.3 s"), "{error}");
     let left = command(&["/bin/sh", "-c", "sleep 600 & echo sk-canary"]);
-    assert_eq!(keys::read(&left).await.unwrap().unwrap().expose(), "sk-canary");
+    assert_eq!(keys::read_key(&left).await.unwrap().unwrap().expose(), "sk-canary");
     assert!(began.elapsed() < Duration::from_mins(5), "it waited for what was left behind");
 }
 

@@ -171,7 +171,7 @@ fn a_server_that_loads_packages_keeps_them_in_a_directory_of_its_own_under_each_
             .file("work/.git/HEAD", "ref: refs/heads/main\n")
             .file("work/.mcp.json", r#"{"mcpServers": {"theirs": {"command": "npx", "args": ["-y", "p"]}}}"#);
         executable(&program.home().join(".local/bin/npx"), LOADER);
-        let offer = ProjectOffer::read(&program.work().canonicalize().unwrap(), &[]).unwrap();
+        let offer = ProjectOffer::load(&program.work().canonicalize().unwrap(), &[]).unwrap();
         TrustRecord::at(Some(&program.home().join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", program.home().join(".local/bin").display());
         let (output, home) = program.env("PATH", &path).args(["mcp", "doctor", "--sandbox", kind]).output_with_home();
@@ -237,7 +237,7 @@ fn this_program_is_never_started_from_a_file_that_took_its_place() {
 /// Reads what a job prints to its end.
 async fn printed(mut job: TalkingJob) -> String {
     let (mut all, mut buffer) = (Vec::new(), [0; 4096]);
-    while let Ok(read @ 1..) = job.running.read(&mut buffer).await {
+    while let Ok(read @ 1..) = job.running.read_output(&mut buffer).await {
         all.extend_from_slice(&buffer[..read]);
     }
     let mut errors = String::new();
@@ -394,7 +394,7 @@ async fn the_sandbox_is_set_up_by_the_program_that_was_opened_whatever_becomes_o
         executable(&own, "#!/bin/sh\necho planted\n");
         let mut running = spawner.start(&grounds.shell("echo works; ls /proc/self/fd")).unwrap();
         let (mut all, mut buffer) = (Vec::new(), [0; 4096]);
-        while let Ok(read @ 1..) = running.read(&mut buffer).await {
+        while let Ok(read @ 1..) = running.read_output(&mut buffer).await {
             all.extend_from_slice(&buffer[..read]);
         }
         // No descriptor of the program is left to the job; the fourth is the listing's.

@@ -67,7 +67,7 @@ fn only_a_regular_file_is_opened_and_no_more_is_read_than_allowed() {
     assert_eq!(error, "it is a symbolic link");
     assert!(read_head(&at("link"), 5).is_err());
     let head = read_head(&at("sparse"), 3).unwrap();
-    assert_eq!((head.bytes.len(), head.size, head.is_cut()), (3, 1 << 36, true));
+    assert_eq!((head.bytes.len(), head.size, head.is_truncated()), (3, 1 << 36, true));
     // Files of the kernel say that they are empty.
     assert!(read_own("/proc/self/status".as_ref(), 100).unwrap_err().to_string().contains("larger than 100 bytes"));
 }
@@ -151,7 +151,7 @@ fn nesting_without_end_is_a_sentence_and_no_crash() {
     let dir = tempfile::tempdir().unwrap();
     let line = format!("{{\"at\": {}\n", "[".repeat(1_000_000));
     fs::write(dir.path().join("history.jsonl"), line).unwrap();
-    assert_eq!(HistoryFile::within(dir.path()).read().unwrap(), [""; 0]);
+    assert_eq!(HistoryFile::within(dir.path()).load().unwrap(), [""; 0]);
     let server = Server::start([Reply::text("Done.")]);
     let url = server.url();
     let program = Program::new().file("work/.git/HEAD", "").file("work/.steersman/config.toml", &deep[..60_000]);
@@ -184,7 +184,7 @@ fn a_history_that_is_a_link_is_neither_followed_nor_written() {
             put(kind, &place);
         }
         let file = HistoryFile::within(dir.path());
-        for error in [file.read().unwrap_err(), file.append(&record("mine")).unwrap_err()] {
+        for error in [file.load().unwrap_err(), file.append(&record("mine")).unwrap_err()] {
             let error = error.to_string();
             assert!(error.contains("history.jsonl") && error.contains(fault), "{error}");
         }

@@ -12,7 +12,7 @@ use steersman_core::listener::Listener;
 use steersman_core::provider::Played;
 use steersman_session::Requests;
 use steersman_session::host::{self, LastRun, Setup};
-use steersman_session::journal::{read, restore};
+use steersman_session::journal::{read_records, restore};
 use steersman_session::model::RunState;
 use tempfile::TempDir;
 
@@ -49,14 +49,14 @@ async fn a_resumed_session_has_the_plan_and_what_was_not_told_yet() {
     let recorded = journal(&disk);
     written(std::sync::Arc::new(recorded.clone())).await;
     recorded.close();
-    let resumed = restore(read(disk.bytes().as_slice()).unwrap().records);
+    let resumed = restore(read_records(disk.bytes().as_slice()).unwrap().records);
     // A client that folds the same record knows the same.
     let mut run = RunState::default();
     for envelope in &resumed.envelopes {
         run.apply(envelope);
     }
     let list = "[x] s1 read\n[-] s2 write";
-    assert_eq!(run.plans.of(&main()).unwrap().plan.checklist(), list);
+    assert_eq!(run.plans.get(&main()).unwrap().plan.checklist(), list);
     assert_eq!(run.plans.waiting().collect::<Vec<_>>(), [(&main(), "1 step struck out".to_owned())]);
 
     let (rig, dir) = (Rig::new([Played::text("I see.")]), TempDir::new().unwrap());
@@ -88,7 +88,7 @@ async fn a_reset_empties_the_plan() {
         }
     };
     fold(&mut run);
-    assert!(run.plans.of(&main()).is_some());
+    assert!(run.plans.get(&main()).is_some());
     host.handle().request(host::Command::Reset);
     let emptied = async {
         while !host.handle().plans().of(&main()).is_empty() {
@@ -98,7 +98,7 @@ async fn a_reset_empties_the_plan() {
     within(PATIENCE, "the plan is emptied", emptied).await;
     let mut run = RunState::default();
     fold(&mut run);
-    assert!(run.plans.of(&main()).is_none());
+    assert!(run.plans.get(&main()).is_none());
     host.shutdown(PATIENCE).await;
 }
 

@@ -391,7 +391,7 @@ fn a_plugin_that_is_its_own_list_brings_a_hook_behind_a_wrapper() {
         ("1 persona, 1 skill, 1 command, 1 hook".to_owned(), vec![])
     );
     assert!(offer(root.path(), "powers", None).detail().contains("exec sh"), "a script that a hook runs is shown");
-    let listed = Marketplace::read(root.path()).unwrap().unwrap();
+    let listed = Marketplace::load(root.path()).unwrap().unwrap();
     assert_eq!(listed.plugins.len(), 1);
 }
 
@@ -447,7 +447,7 @@ fn hooks_of_a_projects_settings_and_commands_of_another_kit_load() {
             (".claude/agents/team/meta.md", &agent("meta", "color: cyan\n")),
         ],
     );
-    let offer = ProjectOffer::read(&root.path().canonicalize().unwrap(), &[]).unwrap();
+    let offer = ProjectOffer::load(&root.path().canonicalize().unwrap(), &[]).unwrap();
     assert_eq!(offer.names(), "1 persona, 1 command, 3 hooks");
     assert_eq!(offer.faults, [""; 0]);
     assert_eq!(offer.texts.commands[0].1.name, "speckit.specify");

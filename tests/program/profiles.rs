@@ -142,7 +142,7 @@ fn a_key_has_one_place_and_a_command_has_a_program() {
     assert_eq!(fault("model = 'm'\ntemperature = 2.5"), ConfigError::Temperature("2.5".to_owned()));
     assert_eq!(fault("model = 'm'\ntemperature = nan"), ConfigError::Temperature("NaN".to_owned()));
     let words = |file: &str| match &server(&resolve(Layer::default(), &[], file).unwrap()).key {
-        KeyPlace::Command(command) => command.words().join("|"),
+        KeyPlace::Command(command) => command.arguments().join("|"),
         other => panic!("no command: {other:?}"),
     };
     assert_eq!(words("model = 'm'\napi_key_command = 'pass show \"a b\"'"), "pass|show|a b");

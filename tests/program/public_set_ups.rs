@@ -111,7 +111,7 @@ fn hooks(files: &[PathBuf], sum: &mut Sum) {
         let has_hooks = text.contains("\"hooks\"");
         let file = read_json(&path.display().to_string(), &text);
         if has_hooks {
-            let line: Vec<String> = file.fault_line(&path.display().to_string()).into_iter().collect();
+            let line: Vec<String> = file.error_line(&path.display().to_string()).into_iter().collect();
             sum.count(path, !file.hooks.is_empty(), &line);
         }
     }

@@ -154,13 +154,13 @@ fn ends(kind: &str, end: End) {
                 End::Keys(_, typed) => terminal.send(typed),
                 _ => terminal.hang_up(),
             }
-            let (began, mut is_asked) = (Instant::now(), false);
+            let (began, mut is_requested) = (Instant::now(), false);
             while !alive(&mark).is_empty() {
                 let screen = terminal.screen();
                 // Quitting asks while a command runs in the background.
-                if screen.contains("Quit?") && screen.contains("● ready") && !is_asked {
+                if screen.contains("Quit?") && screen.contains("● ready") && !is_requested {
                     terminal.send("\x1by");
-                    is_asked = true;
+                    is_requested = true;
                 }
                 assert!(began.elapsed() < PATIENCE, "{kind}, {end:?}: it lives on:\n{screen}");
                 std::thread::park_timeout(Duration::from_millis(10));

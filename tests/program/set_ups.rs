@@ -40,7 +40,7 @@ fn in_project(server: &Server, prompt: &str) -> Program {
 /// Writes the record that a yes on the screen would have written.
 fn trust(program: &Program) {
     let root = program.work().canonicalize().unwrap();
-    let offer = ProjectOffer::read(&root, &[]).unwrap();
+    let offer = ProjectOffer::load(&root, &[]).unwrap();
     let state = program.home().join(".local/state/steersman");
     TrustRecord::at(Some(&state)).unwrap().add(&offer).unwrap();
 }
@@ -174,7 +174,7 @@ fn a_change_of_any_of_its_files_asks_again() {
 #[test]
 fn the_question_shows_the_whole_texts() {
     let program = project(&[]);
-    let detail = ProjectOffer::read(&program.work().canonicalize().unwrap(), &[]).unwrap().detail();
+    let detail = ProjectOffer::load(&program.work().canonicalize().unwrap(), &[]).unwrap().detail();
     for part in [
         ".claude/skills/deploy/SKILL.md\n  a skill: deploy\n  for: Deploys. Use when: the user says deploy.\n    | # Deploy\n    | \n    | Run scripts/deploy.sh.\n",
         ".claude/commands/review.md\n  a command: /review\n  for: Reviews a change\n  its words: [pr]\n  its shell lines, !`…`, run these unasked: Bash(*)\n    | Review $1 with !`echo a diff`.\n",
@@ -211,7 +211,7 @@ fn a_hostile_project_is_read_within_bounds_and_leads_nowhere() {
         fs::create_dir_all(&directory).unwrap();
         fs::write(directory.join("a.md"), "no agent").unwrap();
     }
-    let offer = ProjectOffer::read(&work, &[]).unwrap();
+    let offer = ProjectOffer::load(&work, &[]).unwrap();
     let skills: Vec<&str> = offer.texts.skills.iter().map(|(_, skill)| skill.name.as_str()).collect();
     assert_eq!(skills, ["deploy"]);
     assert!(offer.texts.commands.iter().all(|(_, command)| !command.text.contains("secret")));
@@ -301,7 +301,7 @@ const LOCAL: &str =
 /// Reads what a start in a directory of the program's project finds.
 fn offer_in(program: &Program, below: &str) -> ProjectOffer {
     let places = UserDirectories::find(&program.work().canonicalize().unwrap().join(below));
-    ProjectOffer::read(&places.project.unwrap(), &places.below).unwrap()
+    ProjectOffer::load(&places.project.unwrap(), &places.below).unwrap()
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn feed(frames: &[Frame<'_>]) -> Outcome {
     let mut assembler = Box::new(Assembler::default());
     let mut pieces = Vec::new();
     for frame in frames {
-        match assembler.take(*frame) {
+        match assembler.take_frame(*frame) {
             Ok(Some(Piece::Chunk { thinking, text })) => pieces.push((thinking, text)),
             Ok(_) => {}
             Err(error) => return (Err(error), pieces),
@@ -328,7 +328,7 @@ proptest! {
             let mut assembler = Box::new(Assembler::default());
             let mut decoder = Decoder::default();
             let mut pieces = Vec::new();
-            let mut take = |frame: Frame<'_>| assembler.take(frame).map(|piece| pieces.extend(piece));
+            let mut take = |frame: Frame<'_>| assembler.take_frame(frame).map(|piece| pieces.extend(piece));
             let mut rest = stream.as_bytes();
             for size in sizes.iter().cycle() {
                 let (piece, after) = rest.split_at((*size).min(rest.len()));

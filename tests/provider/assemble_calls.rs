@@ -192,7 +192,7 @@ fn a_line_without_end_and_a_text_without_end_are_errors() {
     let ended = (0..64).try_for_each(|_| {
         fed += 1;
         let start: &[u8] = if fed == 1 { b"data: " } else { b"" };
-        decoder.push(&[start, &megabyte].concat(), |frame| assembler.take(frame).map(|_| ()))
+        decoder.push(&[start, &megabyte].concat(), |frame| assembler.take_frame(frame).map(|_| ()))
     });
     assert!(matches!(ended, Err(ProviderError::Malformed(_))), "{ended:?}");
     assert!(fed < 10, "refused at its cap, not at its end: {fed} MB");
@@ -208,7 +208,7 @@ fn a_line_without_end_and_a_text_without_end_are_errors() {
         let chunk = json!({"choices": [{"delta": delta}]}).to_string();
         let mut assembler = Assembler::default();
         let frame = Frame::Event { name: "", id: "", data: &chunk };
-        let taken = (0..64).position(|_| assembler.take(frame).is_err());
+        let taken = (0..64).position(|_| assembler.take_frame(frame).is_err());
         assert!(taken.is_some_and(|taken| taken < most), "{what}: {taken:?}");
     }
 }
@@ -221,7 +221,7 @@ fn tiny_deltas_without_end_cost_no_more_than_they_are() {
         r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}]}}]}"#;
     let head = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{\"a\":["}}]}}]}"#;
     let mut assembler = Assembler::default();
-    let mut take = |data| assembler.take(Frame::Event { name: "", id: "", data }).map(|_| ());
+    let mut take = |data| assembler.take_frame(Frame::Event { name: "", id: "", data }).map(|_| ());
     take(head).unwrap();
     (0..20_000).try_for_each(|_| take(word).and_then(|()| take(part))).unwrap();
     let reply = {

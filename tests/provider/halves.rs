@@ -13,8 +13,9 @@ fn stream(dialect: Dialect, events: &[&str]) -> ([String; 2], Reply) {
     let mut assembler = HttpProvider::assembler(dialect).unwrap();
     let mut shown = [String::new(), String::new()];
     for data in events {
-        let piece =
-            assembler.take(Frame::Event { name: "", id: "", data }).unwrap_or_else(|error| panic!("{data}: {error}"));
+        let piece = assembler
+            .take_frame(Frame::Event { name: "", id: "", data })
+            .unwrap_or_else(|error| panic!("{data}: {error}"));
         if let Some(Piece::Chunk { thinking, text }) = piece {
             shown[0].push_str(&thinking);
             shown[1].push_str(&text);
@@ -173,7 +174,7 @@ fn a_half_in_the_words_of_a_failure_is_one_sign_in_every_dialect() {
     ];
     for (dialect, data) in failures {
         let mut assembler = HttpProvider::assembler(dialect).unwrap();
-        let taken = assembler.take(Frame::Event { name: "", id: "", data });
+        let taken = assembler.take_frame(Frame::Event { name: "", id: "", data });
         let error = taken.err().or_else(|| assembler.finish().err()).unwrap().to_string();
         assert!(error.contains("no \u{FFFD} \u{1F600}"), "{dialect:?}: {error}");
         if dialect != Dialect::OpenAiResponses {

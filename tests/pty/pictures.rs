@@ -256,11 +256,11 @@ fn no_other_terminal_is_written_a_byte_of_it() {
         send(&mut terminal);
         terminal.send(keys::F1);
         terminal.wait_for("Help: ");
-        let is_asked = variables == [("TERM", "xterm-kitty")] && setting.is_empty();
-        assert_eq!(written(&terminal, "\x1b_G"), usize::from(is_asked), "{variables:?}");
+        let is_requested = variables == [("TERM", "xterm-kitty")] && setting.is_empty();
+        assert_eq!(written(&terminal, "\x1b_G"), usize::from(is_requested), "{variables:?}");
         assert_eq!(written(&terminal, "1337"), 0, "{variables:?}");
-        let is_asked = variables == [("TERM", "xterm-256color")] && setting.is_empty();
-        assert_eq!(written(&terminal, ATTRIBUTES), usize::from(is_asked), "{variables:?}");
+        let is_requested = variables == [("TERM", "xterm-256color")] && setting.is_empty();
+        assert_eq!(written(&terminal, ATTRIBUTES), usize::from(is_requested), "{variables:?}");
         assert_eq!(written(&terminal, "\x1bP"), 0, "{variables:?}");
         assert!(!String::from_utf8_lossy(&terminal.raw()).contains(CELL), "{variables:?}");
     }

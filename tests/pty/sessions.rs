@@ -103,7 +103,7 @@ fn a_first_text_that_was_never_sent_outlives_a_killed_program_and_hides_no_conve
     // While it is written it is in no list; what a killed program left of it is.
     let listed = || {
         let all = files.list().unwrap();
-        all.iter().map(|file| Outline::of(file).unwrap()).filter(Outline::is_listed).count()
+        all.iter().map(|file| Outline::from_file(file).unwrap()).filter(Outline::is_listed).count()
     };
     assert_eq!((listed(), files.list().unwrap().len()), (1, 2));
     second.signal(Signal::KILL);

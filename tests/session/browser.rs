@@ -175,7 +175,7 @@ fn hostile_text_is_inert_in_a_browser() {
             play.event("", Event::Notice { text: text.clone() });
         }
     });
-    let page = html(&SessionParts::of(file.read().unwrap()), &TimeZone::UTC);
+    let page = html(&SessionParts::new(file.read().unwrap()), &TimeZone::UTC);
     let mut browser = Browser::start();
     browser.open(&page);
     // All of it is looked at, and everything that can be clicked and does not lead away is clicked.
@@ -210,7 +210,7 @@ fn hostile_text_is_inert_in_a_browser() {
 #[ignore = "needs CHROMIUM, a Chromium"]
 fn calls_fold_and_unfold_and_the_page_is_light_or_dark_as_the_user_wishes() {
     let saved = Saved::new();
-    let page = html(&SessionParts::of(saved.usual().read().unwrap()), &TimeZone::UTC);
+    let page = html(&SessionParts::new(saved.usual().read().unwrap()), &TimeZone::UTC);
     let mut browser = Browser::start();
     browser.open(&page);
     let is_shown = "document.querySelector('details.call pre').checkVisibility({ contentVisibilityAuto: true })

@@ -13,7 +13,7 @@ use steersman_core::listener::Listener as _;
 use steersman_core::provider::Played;
 use steersman_core::tool::ToolError;
 use steersman_session::host::Keeper as _;
-use steersman_session::journal::{read, restore};
+use steersman_session::journal::{read_records, restore};
 
 use crate::support::doubles::{Gate, Rig, acting, calls, gated, lines, run, run_queue, tool};
 use crate::support::framed::{framed, user_texts};
@@ -360,7 +360,7 @@ fn a_condition_is_saved_with_its_text_and_waits_again_once_the_user_has_confirme
     journal.accepted(&AgentId::main(), entry.clone());
     journal.on_event(&event(1, Event::TurnStarted { turn: 1 }));
     journal.close();
-    let waits = restore(read(disk.bytes().as_slice()).unwrap().records).unfinished.pending;
+    let waits = restore(read_records(disk.bytes().as_slice()).unwrap().records).unfinished.pending;
     assert_eq!(waits, [entry]);
 
     let queue = Interloper::new();

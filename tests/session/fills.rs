@@ -37,7 +37,7 @@ impl Site {
         let host = host::start(&tokio::runtime::Handle::current(), setup);
         let mailbox = Arc::clone(host.handle().mailbox());
         wait_until("the agent", PATIENCE, || {
-            mailbox.take().iter().any(|update| matches!(update, Update::Notice(Notice::Ready)))
+            mailbox.take_updates().iter().any(|update| matches!(update, Update::Notice(Notice::Ready)))
         })
         .await;
         let requests = Arc::new(Requests::new(host.handle().clone()));
@@ -63,7 +63,7 @@ impl Site {
         let approvals = Arc::clone(self.host.handle().approvals());
         wait_until("a question", PATIENCE, || !approvals.open().is_empty()).await;
         let asked = approvals.open().remove(0);
-        (asked.subject.words().1.unwrap_or_default(), asked.why)
+        (asked.subject.describe().1.unwrap_or_default(), asked.why)
     }
 
     async fn answer(&self, answer: Answer) {

@@ -97,7 +97,7 @@ impl Ship {
         let mut said = None;
         let mut all = Vec::new();
         for _ in 0..4_000 {
-            all.extend(self.host.handle().mailbox().take());
+            all.extend(self.host.handle().mailbox().take_updates());
             said = all.iter().find_map(|update| match update {
                 Update::Notice(Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. })
                     if sentence.contains(part) =>
@@ -257,7 +257,7 @@ async fn the_models_of_every_server_are_listed_beside_each_other_and_failures_ar
     let whole: Vec<ModelOption> = whole.map(|(name, is_current)| ModelOption { is_current, ..name.into() }).into();
     let mut all = Vec::new();
     let mut updates = || {
-        all.extend(ship.host.handle().mailbox().take());
+        all.extend(ship.host.handle().mailbox().take_updates());
         all.clone()
     };
     let mut seen = Vec::new();

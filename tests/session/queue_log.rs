@@ -315,9 +315,9 @@ fn a_text_of_which_newer_words_were_being_written_is_the_draft_alone_when_the_pr
     };
     let left = |drafts: &[Vec<DraftText>]| {
         let mut log = QueueLog::default();
-        log.read(&Record::Accepted { to: AgentId::main(), entry: entry("m16", "edit me") });
+        log.apply(&Record::Accepted { to: AgentId::main(), entry: entry("m16", "edit me") });
         for texts in drafts {
-            log.read(&Record::Drafts { texts: texts.clone() });
+            log.apply(&Record::Drafts { texts: texts.clone() });
         }
         log.into_left().len()
     };

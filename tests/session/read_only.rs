@@ -5,7 +5,7 @@ use steersman_base::id::AgentId;
 use steersman_base::protocol::{Notice, Reply, Request, Update};
 use steersman_core::listener::Listener as _;
 use steersman_session::host::Keeper as _;
-use steersman_session::journal::{read, restore};
+use steersman_session::journal::{read_records, restore};
 use steersman_session::{Client as _, RecordedClient};
 
 use crate::support::journals::{Disk, entry, event, journal};
@@ -17,7 +17,7 @@ fn a_session_that_another_program_writes_is_shown_and_takes_nothing() {
     written.on_event(&event(1, Event::TurnStarted { turn: 1 }));
     written.accepted(&AgentId::main(), entry("m1", "waits there"));
     written.close();
-    let recorded = restore(read(disk.bytes().as_slice()).unwrap().records);
+    let recorded = restore(read_records(disk.bytes().as_slice()).unwrap().records);
     let client = RecordedClient::new(Box::new(recorded), "process 7 writes it".to_owned());
     let events = client.events();
     assert!(matches!(&events[0], Update::Envelope(envelope) if envelope.seq == 1), "{events:?}");

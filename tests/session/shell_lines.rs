@@ -35,7 +35,7 @@ impl Site {
         let host = host::start(&tokio::runtime::Handle::current(), setup(&rig, &dir));
         let mailbox = Arc::clone(host.handle().mailbox());
         wait_until("the agent", PATIENCE, || {
-            mailbox.take().iter().any(|update| matches!(update, Update::Notice(Notice::Ready)))
+            mailbox.take_updates().iter().any(|update| matches!(update, Update::Notice(Notice::Ready)))
         })
         .await;
         let requests = Requests::new(host.handle().clone());
@@ -201,7 +201,7 @@ async fn a_job_that_was_running_when_the_program_ended_stands_there_as_interrupt
     let host = host::start(&tokio::runtime::Handle::current(), first);
     let mailbox = Arc::clone(host.handle().mailbox());
     wait_until("the agent", PATIENCE, || {
-        mailbox.take().iter().any(|update| matches!(update, Update::Notice(Notice::Ready)))
+        mailbox.take_updates().iter().any(|update| matches!(update, Update::Notice(Notice::Ready)))
     })
     .await;
     let shell = host.handle().shell().unwrap();
@@ -212,11 +212,11 @@ async fn a_job_that_was_running_when_the_program_ended_stands_there_as_interrupt
         disk.bytes()
     };
     host.shutdown(PATIENCE).await;
-    let resumed = restore(steersman_session::journal::read(bytes.as_slice()).unwrap().records);
+    let resumed = restore(steersman_session::journal::read_records(bytes.as_slice()).unwrap().records);
     assert_eq!(resumed.numbers.jobs, 1);
     let closing: Vec<&Event> = resumed.closing.iter().map(|closing| &closing.event).collect();
     assert!(
-        matches!(closing[..], [Event::JobEnded(end)] if end.id.as_str() == "j1" && end.words().starts_with("interrupted: ")),
+        matches!(closing[..], [Event::JobEnded(end)] if end.id.as_str() == "j1" && end.describe().starts_with("interrupted: ")),
         "{closing:?}"
     );
     let rig = Rig::new([]);
@@ -226,7 +226,7 @@ async fn a_job_that_was_running_when_the_program_ended_stands_there_as_interrupt
     );
     let mailbox = Arc::clone(host.handle().mailbox());
     wait_until("the agent", PATIENCE, || {
-        mailbox.take().iter().any(|update| matches!(update, Update::Notice(Notice::Ready)))
+        mailbox.take_updates().iter().any(|update| matches!(update, Update::Notice(Notice::Ready)))
     })
     .await;
     let id = host.handle().shell().unwrap().run(&AgentId::main(), "true", ShellOutput::Show, None).unwrap();

@@ -159,7 +159,7 @@ impl Grounds {
         let mut output = Vec::new();
         let mut buffer = [0; 4096];
         loop {
-            match running.read(&mut buffer).await.unwrap() {
+            match running.read_output(&mut buffer).await.unwrap() {
                 0 => break,
                 read => output.extend_from_slice(&buffer[..read]),
             }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use jiff::Timestamp;
 use steersman_base::event::{Envelope, Event, Outcome, Pending};
 use steersman_base::id::AgentId;
-use steersman_session::journal::{Header, Journal, Opening, Reading, SCHEMA, SessionId, Store, read};
+use steersman_session::journal::{Header, Journal, Opening, Reading, SCHEMA, SessionId, Store, read_records};
 
 /// A disk in memory. The calls whose numbers it is given fail, an append behind the first half of its bytes.
 #[derive(Clone, Default)]
@@ -68,7 +68,7 @@ impl Disk {
     }
 
     pub fn reading(&self) -> Reading {
-        read(self.bytes().as_slice()).unwrap()
+        read_records(self.bytes().as_slice()).unwrap()
     }
 
     pub fn opening(&self) -> Opening {

@@ -58,7 +58,7 @@ impl PlayedServer {
     /// Says something to the client.
     pub async fn say(&self, message: Value) {
         let text = message.to_string();
-        for message in steersman_extensions::mcp::message::read(text.as_bytes()).unwrap() {
+        for message in steersman_extensions::mcp::message::parse(text.as_bytes()).unwrap() {
             self.arrive(Arrival::Message(message)).await;
         }
     }

@@ -263,7 +263,7 @@ impl Request {
     /// Returns the texts of the messages with a role, in order, without the frames around those of the user.
     pub fn texts(&self, role: &str) -> Vec<String> {
         let words =
-            |text: String| steersman_core::wrapper::read(&text).map_or(text.clone(), |framed| framed.words.to_owned());
+            |text: String| steersman_core::wrapper::parse(&text).map_or(text.clone(), |framed| framed.words.to_owned());
         self.contents(role).into_iter().map(words).collect()
     }
 

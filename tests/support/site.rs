@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use steersman_base::details::{Details, PageFacts};
+use steersman_base::details::{Details, PageInfo};
 use steersman_base::message::Arguments;
 use steersman_core::approval::{Answerer, Approvals, Mode, Policy};
 use steersman_core::tool::{Tool, ToolContext, ToolError, ToolReport};
@@ -242,8 +242,8 @@ pub async fn call_in(
     tool: &dyn Tool,
     mut context: ToolContext,
     arguments: serde_json::Value,
-) -> (Result<String, String>, Vec<PageFacts>) {
-    let told: Arc<Mutex<Vec<PageFacts>>> = Arc::default();
+) -> (Result<String, String>, Vec<PageInfo>) {
+    let told: Arc<Mutex<Vec<PageInfo>>> = Arc::default();
     let of_tell = Arc::clone(&told);
     context.report = Arc::new(move |one| {
         if let ToolReport::Details(Details::Page(facts)) = one {

@@ -101,7 +101,7 @@ impl Stage {
     /// Takes the lines that were written since, as the terminal takes them.
     pub fn written(&mut self) -> String {
         let Some(printer) = &mut self.printer else { return String::new() };
-        let lines = printer.take();
+        let lines = printer.take_lines();
         let (question, gate) = printer.written();
         let shown = Msg::Shown(question, self.now);
         self.tell(Msg::Printed(question, gate)).tell(shown);

@@ -148,7 +148,7 @@ async fn an_image_is_left_for_the_model_and_one_that_is_too_large_becomes_smalle
     assert_eq!(said, "[a.png is an image; it follows the results, 3×2 pixels]");
     let said = site.read_with(json!({"path": "wide.png"}), &context).await.unwrap();
     assert_eq!(said, "[wide.png is an image; it follows the results, 1568×39 pixels]");
-    let names: Vec<String> = context.images.take().into_iter().map(|image| image.name).collect();
+    let names: Vec<String> = context.images.take_images().into_iter().map(|image| image.name).collect();
     assert_eq!(names, ["a.png", "wide.png"]);
     for _ in 0..limits::IMAGES {
         site.read_with(json!({"path": "a.png"}), &context).await.unwrap();

@@ -12,7 +12,7 @@ async fn output(running: &mut Running) -> String {
     let mut all = Vec::new();
     let mut buffer = vec![0; 8192];
     loop {
-        match running.read(&mut buffer).await.unwrap() {
+        match running.read_output(&mut buffer).await.unwrap() {
             0 => return String::from_utf8_lossy(&all).into_owned(),
             read => all.extend_from_slice(&buffer[..read]),
         }
@@ -77,7 +77,7 @@ async fn a_job_that_is_told_to_end_is_dead_at_once_and_counted() {
     let mark = unique();
     let mut running = spawner().start(&job(&["bash", "-c", "sleep 600 & sleep 600 & echo up; wait"], &mark)).unwrap();
     let mut buffer = [0; 16];
-    assert_eq!(running.read(&mut buffer).await.unwrap(), 3);
+    assert_eq!(running.read_output(&mut buffer).await.unwrap(), 3);
     let began = Instant::now();
     running.kill();
     let ended = running.ended().await;
@@ -119,7 +119,7 @@ async fn a_guard_that_says_that_somebody_is_left_is_helped_by_the_host() {
     let script = format!("prlimit --pid $PPID --nofile=0:0; trap '' TERM; {deep}; d 60 & wait");
     let mut running = spawner().start(&job(&["bash", "-c", &script], &mark)).unwrap();
     let mut buffer = [0; 16];
-    assert_eq!(running.read(&mut buffer).await.unwrap(), 3);
+    assert_eq!(running.read_output(&mut buffer).await.unwrap(), 3);
     running.kill();
     let ended = running.ended().await;
     assert_eq!((ended.left, alive(&mark)), (0, Vec::new()), "{ended:?}");

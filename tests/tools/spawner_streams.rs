@@ -15,7 +15,7 @@ async fn output(job: &mut TalkingJob) -> String {
     let mut all = Vec::new();
     let mut buffer = vec![0; 8192];
     loop {
-        match job.running.read(&mut buffer).await.unwrap() {
+        match job.running.read_output(&mut buffer).await.unwrap() {
             0 => return String::from_utf8_lossy(&all).into_owned(),
             read => all.extend_from_slice(&buffer[..read]),
         }
@@ -29,7 +29,7 @@ async fn a_job_that_is_talked_to_reads_answers_and_complains_on_three_streams() 
     let mut buffer = vec![0; 16];
     let mut first = Vec::new();
     while first.len() < 16 {
-        let read = job.running.read(&mut buffer).await.unwrap();
+        let read = job.running.read_output(&mut buffer).await.unwrap();
         first.extend_from_slice(&buffer[..read]);
     }
     assert_eq!(String::from_utf8_lossy(&first), "got one\ngot two\n");
@@ -52,7 +52,7 @@ async fn a_job_that_is_talked_to_is_dead_with_everything_it_started_when_it_is_d
     let mark = unique();
     let mut job = talking("trap '' TERM; sleep 600 & setsid sleep 600 & echo up; sleep 600", &mark);
     let mut buffer = [0; 16];
-    assert_eq!(job.running.read(&mut buffer).await.unwrap(), 3);
+    assert_eq!(job.running.read_output(&mut buffer).await.unwrap(), 3);
     drop(job);
     wait_until("the job is dead", Duration::from_mins(5), || alive(&mark).is_empty()).await;
 }

@@ -11,9 +11,9 @@ use steersman_base::event::{Event, Outcome, Pending, UserText};
 use steersman_base::image::{Image, ImageType};
 use steersman_base::limits;
 use steersman_base::protocol::{ImageSupport, Notice, Request, Unfinished};
-use steersman_images::{CellArea, Preview, PreviewCut};
+use steersman_images::{CellArea, Preview, PreviewCrop};
 use steersman_tui::msg::{Effect, Msg};
-use steersman_tui::run::images::read;
+use steersman_tui::run::images::read_image;
 use tempfile::TempDir;
 
 use super::paths_offered::list;
@@ -48,7 +48,7 @@ fn asked(stage: &mut Stage) -> Vec<(String, String)> {
 /// Reads the images that are to be read, as the program does.
 fn answer(stage: &mut Stage, cwd: &Path) {
     for (written, path) in asked(stage) {
-        let outcome = read(&path, cwd, None);
+        let outcome = read_image(&path, cwd, None);
         stage.tell(Msg::ImageRead { written, outcome });
     }
 }
@@ -276,7 +276,7 @@ fn only_regular_files_of_bounded_size_are_read_and_none_through_a_link_out_of_th
     symlink("/dev/zero", path("zero.png")).unwrap();
     rustix::fs::mknodat(rustix::fs::CWD, path("fifo.png"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     fs::File::create(path("large.png")).unwrap().set_len(limits::IMAGE_FILE_BYTES + 1).unwrap();
-    let read = |name: &str| read(name, directory.path(), None).map(|fitted| (fitted.width, fitted.height));
+    let read = |name: &str| read_image(name, directory.path(), None).map(|fitted| (fitted.width, fitted.height));
     for (name, reason) in [
         ("link.png", "a link out of the working directory"),
         ("linked/secret.png", "a link out of the working directory"),
@@ -371,7 +371,7 @@ fn an_image_whose_header_names_too_many_pixels_or_too_long_a_side_is_not_opened(
             assert!(reason.contains(why), "{format:?}: {reason}");
         }
         let room = CellArea { columns: 60, rows: 12, cell: (10, 20) };
-        let reason = Preview::new(&Image::new("bomb", &bomb).unwrap(), room, PreviewCut::Whole).unwrap_err();
+        let reason = Preview::new(&Image::new("bomb", &bomb).unwrap(), room, PreviewCrop::Whole).unwrap_err();
         assert!(reason.contains(why), "{format:?}: {reason}");
     }
     let cut = &png_of(3_000, 3_000)[..200];
@@ -420,7 +420,7 @@ fn a_text_that_an_earlier_process_left_waiting_has_its_images_in_an_edit() {
     let directory = directory();
     let mut stage = stage();
     supports(&mut stage, ImageSupport::Taken);
-    let image = read("picture.png", directory.path(), None).unwrap().image;
+    let image = read_image("picture.png", directory.path(), None).unwrap().image;
     let entry = Pending::new(
         "m1".into(),
         UserText { images: vec![image], ..UserText::new(format!("see {}", label(3))) },

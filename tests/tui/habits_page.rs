@@ -1,7 +1,7 @@
 //! The page for users of other programs: what it names is there.
 
 use steersman_base::manual::manual_page;
-use steersman_tui::commands::{Draft, read};
+use steersman_tui::commands::{Draft, parse};
 use steersman_tui::keymap::{Chord, Context, Keymap};
 
 /// The last cell of each row of the page.
@@ -37,7 +37,7 @@ fn every_command_that_the_page_names_is_one() {
     let mut commands = 0;
     for cell in cells() {
         for command in cell.split('`').filter(|code| code.starts_with('/')) {
-            assert!(matches!(read(command), Draft::Command(..)), "{command}: {cell}");
+            assert!(matches!(parse(command), Draft::Command(..)), "{command}: {cell}");
             commands += 1;
         }
     }

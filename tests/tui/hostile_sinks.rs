@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use steersman_base::details::{CommandEnd, Details, FileDiff, PageFacts, TouchedFiles};
+use steersman_base::details::{CommandEnd, Details, FileDiff, PageInfo, TouchedFiles};
 use steersman_base::event::Event;
 use steersman_base::message::Arguments;
 use steersman_base::protocol::{Reply, Update};
@@ -207,7 +207,7 @@ fn no_call_and_no_result_is_obeyed_folded_or_open() {
                 saved: Some(text()),
                 touched: TouchedFiles { paths: vec![text()], partial: false },
             }),
-            Details::Page(PageFacts { url: text(), status: 200, content_type: text(), bytes: 3 }),
+            Details::Page(PageInfo { url: text(), status: 200, content_type: text(), bytes: 3 }),
         ] {
             let mut stage = Stage::new(80, 24);
             stage.turn("").call("", "c", "bash");

@@ -10,7 +10,7 @@ use steersman_base::protocol::Request;
 use steersman_base::steering::TextKind;
 use steersman_session::model::{ReceiptMark, ReceiptText};
 use steersman_tui::msg::Effect;
-use steersman_tui::transcript::cell::{Body, Cell, Fold};
+use steersman_tui::transcript::cell::{Body, Cell, Expansion};
 use steersman_tui::transcript::reduce::Transcript;
 
 use crate::support::stage::Stage;
@@ -112,19 +112,22 @@ fn an_old_cell_opens_folds_and_takes_a_receipt_as_a_new_one_does() {
     let mut transcript = Transcript::new(AgentId::main());
     turns(&mut transcript, 0..300, |_| {});
     let call = transcript.cells().iter().find(|cell| cell.body().call().is_some()).unwrap().id();
-    let fold = |transcript: &Transcript| transcript.get(call).unwrap().fold();
-    assert_eq!(fold(&transcript), Fold::Folded);
+    let fold = |transcript: &Transcript| transcript.get(call).unwrap().expansion();
+    assert_eq!(fold(&transcript), Expansion::Collapsed);
     transcript.toggle(call);
-    assert_eq!(fold(&transcript), Fold::Open);
-    assert_eq!(transcript.cells().outline(call.index()).unwrap().fold, Fold::Open);
+    assert_eq!(fold(&transcript), Expansion::Expanded);
+    assert_eq!(transcript.cells().outline(call.index()).unwrap().expansion, Expansion::Expanded);
     // Whatever is looked at and put away meanwhile.
-    assert_eq!(transcript.cells().iter().filter(|cell| cell.can_fold() && cell.fold() == Fold::Open).count(), 1);
+    assert_eq!(
+        transcript.cells().iter().filter(|cell| cell.can_collapse() && cell.expansion() == Expansion::Expanded).count(),
+        1
+    );
     turns(&mut transcript, 300..420, |_| {});
-    assert_eq!(fold(&transcript), Fold::Open);
+    assert_eq!(fold(&transcript), Expansion::Expanded);
     transcript.toggle_all();
-    assert_eq!(fold(&transcript), Fold::Folded, "one was open");
+    assert_eq!(fold(&transcript), Expansion::Collapsed, "one was open");
     transcript.toggle_all();
-    assert!(transcript.cells().iter().all(|cell| cell.fold() == Fold::Open));
+    assert!(transcript.cells().iter().all(|cell| cell.expansion() == Expansion::Expanded));
     let receipt = ReceiptText { mark: ReceiptMark::Seen, parts: vec!["seen after all".to_owned()] };
     transcript.set_receipt(&"m3".into(), receipt.clone());
     turns(&mut transcript, 420..540, |_| {});
@@ -215,7 +218,7 @@ fn a_shortening_is_told_without_a_summary_and_does_not_open() {
     let event = Event::Compacted { before: Some(9_000), after: Some(5_000), messages: 0, summary: String::new() };
     stage.turn("").event("", event);
     assert!(stage.screen().contains("≡ compacted: 9.0k → 5.0k tokens, long results shortened"));
-    assert!(stage.app.reader().unwrap().transcript.cells().iter().all(|cell| !cell.can_fold()));
+    assert!(stage.app.reader().unwrap().transcript.cells().iter().all(|cell| !cell.can_collapse()));
 }
 
 #[test]

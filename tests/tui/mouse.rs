@@ -6,7 +6,7 @@ use steersman_tui::msg::Effect;
 use steersman_tui::state::Grip;
 use steersman_tui::state::Pane;
 use steersman_tui::state::Region;
-use steersman_tui::transcript::cell::Fold;
+use steersman_tui::transcript::cell::Expansion;
 
 use crate::support::stage::Stage;
 use crate::tui_shell::scene;
@@ -34,15 +34,15 @@ fn a_click_on_an_agent_shows_it_and_gives_the_tree_the_focus() {
 fn a_click_on_the_head_of_a_call_opens_it_and_another_folds_it() {
     let mut stage = long(80, 24);
     stage.keys("<c-home>");
-    let fold = |stage: &Stage| stage.app.reader().unwrap().transcript.cells().get(0).unwrap().fold();
+    let fold = |stage: &Stage| stage.app.reader().unwrap().transcript.cells().get(0).unwrap().expansion();
     let head = stage.place_of("read");
     stage.click(head);
-    assert_eq!((fold(&stage), stage.app.focus.pane), (Fold::Open, Pane::Transcript));
+    assert_eq!((fold(&stage), stage.app.focus.pane), (Expansion::Expanded, Pane::Transcript));
     assert!(stage.screen().contains("second line"));
     stage.click_on("second line");
-    assert_eq!(fold(&stage), Fold::Open, "only its head folds it");
+    assert_eq!(fold(&stage), Expansion::Expanded, "only its head folds it");
     stage.click(head);
-    assert_eq!(fold(&stage), Fold::Folded);
+    assert_eq!(fold(&stage), Expansion::Collapsed);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_drag_over_text_is_known_from_its_first_to_its_last_place_and_folds_nothing(
     let Some(Grip::Text { from, to, .. }) = stage.app.pointer.grip.clone() else { panic!("nothing is held") };
     assert_eq!((from.cell.index(), to.cell.index(), to.column), (0, 1, 5));
     stage.mouse(MouseEventKind::Up(MouseButton::Left), (answer.0 + 5, answer.1));
-    assert_eq!(stage.app.reader().unwrap().transcript.cells().get(0).unwrap().fold(), Fold::Folded);
+    assert_eq!(stage.app.reader().unwrap().transcript.cells().get(0).unwrap().expansion(), Expansion::Collapsed);
     assert_eq!(stage.app.pointer.grip, None);
 }
 

@@ -16,7 +16,7 @@ use steersman_core::listener::{HistoryChange, Listener as _};
 use steersman_core::provider::{Played, ProviderError};
 use steersman_core::tool::Tool;
 use steersman_session::host::{self, LastRun, Setup};
-use steersman_session::journal::{read, restore};
+use steersman_session::journal::{read_records, restore};
 use steersman_session::{Client as _, LocalClient};
 use steersman_tui::msg::Effect;
 use tempfile::TempDir;
@@ -196,7 +196,7 @@ async fn a_process_that_is_lost_leaves_its_task_open_for_what_was_pending_too() 
     let running = run(agent, TASK);
     gate.reached().await;
     written.close();
-    let resumed = restore(read(disk.bytes().as_slice()).unwrap().records);
+    let resumed = restore(read_records(disk.bytes().as_slice()).unwrap().records);
     assert_eq!(resumed.task_open, Some(true));
     rig.cancellable.cancel();
     running.cancelled().await;
@@ -249,7 +249,7 @@ fn without_answer(closed: bool) -> Vec<u8> {
 async fn a_session_that_goes_on_knows_whether_its_task_is_open_and_done_closes_it() {
     for (closed_before, closes) in [(false, false), (true, false), (false, true)] {
         let (rig, dir) = (Rig::new([Played::text("Done.")]), TempDir::new().unwrap());
-        let resumed = restore(read(without_answer(closed_before).as_slice()).unwrap().records);
+        let resumed = restore(read_records(without_answer(closed_before).as_slice()).unwrap().records);
         let setup = Setup {
             resumed: Some(Box::new(resumed)),
             framing: Framing::Framed,

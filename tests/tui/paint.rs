@@ -42,7 +42,7 @@ impl Painted {
             frame.set_cursor_position((2, area.height - 2));
         };
         self.terminal.draw(draw).unwrap();
-        let bytes = self.terminal.backend_mut().take();
+        let bytes = self.terminal.backend_mut().take_bytes();
         self.emulator.process(&bytes);
         bytes.len()
     }
@@ -186,7 +186,7 @@ fn nothing_of_a_cluster_of_several_code_points_stays_when_it_goes() {
             }
         });
         drawn.unwrap();
-        painter.backend_mut().take()
+        painter.backend_mut().take_bytes()
     };
     for cluster in CLUSTERS {
         for before in [0, 3, 17, 18, 19] {
@@ -226,7 +226,7 @@ fn a_picture_that_a_terminal_gives_one_column_has_nothing_of_what_stood_there_be
         let mut narrow = WideTerminal { pictures: 1, ..WideTerminal::new(20, 2) };
         for row in ["abcdefgh", &format!("ab{picture}efgh"), "abcdefgh"] {
             painter.draw(|frame| frame.buffer_mut().set_string(0, 0, row, Style::new())).unwrap();
-            narrow.obey(&painter.backend_mut().take());
+            narrow.obey(&painter.backend_mut().take_bytes());
             let expected = row.replace(picture, &format!("{picture} "));
             assert_eq!(narrow.screen()[0], expected);
         }
@@ -243,7 +243,7 @@ fn what_stands_behind_a_cluster_stands_where_it_belongs() {
             frame.buffer_mut().set_string(20, 0, "│ behind", Style::new());
         });
         drawn.unwrap();
-        wide.obey(&painter.backend_mut().take());
+        wide.obey(&painter.backend_mut().take_bytes());
         let cells: String = wide.rows[0][20..28].concat();
         assert_eq!(cells, "│ behind", "{cluster}");
     }
@@ -253,14 +253,14 @@ fn what_stands_behind_a_cluster_stands_where_it_belongs() {
 fn an_area_is_written_whole_whatever_the_terminal_shows_there() {
     let mut painter = ratatui::Terminal::new(Painter::new(Size { width: 20, height: 4 })).unwrap();
     let mut wide = WideTerminal::new(20, 4);
-    for is_asked in [false, true] {
+    for is_requested in [false, true] {
         painter.draw(|frame| frame.buffer_mut().set_string(0, 0, "first", Style::new())).unwrap();
-        if is_asked {
+        if is_requested {
             // The terminal shows what nobody has drawn.
             wide.rows[2][4] = "x".to_owned();
             painter.backend_mut().rewrite(Rect { x: 2, y: 2, width: 10, height: 1 });
         }
-        wide.obey(&painter.backend_mut().take());
+        wide.obey(&painter.backend_mut().take_bytes());
     }
     assert_eq!(wide.screen(), ["first", "", "", ""]);
 }

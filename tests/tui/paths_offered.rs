@@ -145,7 +145,7 @@ fn agents_come_first_and_no_path_is_taken_for_one() {
         stage.keys("<c-u>").keys(typed).keys("<tab>");
         assert_eq!(text(&stage), written);
         let text = text(&stage);
-        assert_eq!(stage.app.message.address(&text, &stage.app.known()).unwrap().to, [AgentId::main()]);
+        assert_eq!(stage.app.message.address(&text, &stage.app.message_context()).unwrap().to, [AgentId::main()]);
     }
     stage.keys("<c-u>@all/<tab><down><tab>");
     assert!(text(&stage).starts_with("@all/"), "{}", text(&stage));

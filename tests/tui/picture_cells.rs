@@ -8,12 +8,12 @@ use ratatui::layout::{Rect, Size};
 use ratatui::style::Style;
 use steersman_base::details::{Details, ResultPictures};
 use steersman_base::event::{Event, Outcome};
-use steersman_base::image::{Image, ImageFacts};
+use steersman_base::image::{Image, ImageInfo};
 use steersman_base::limits;
 use steersman_base::message::Arguments;
 use steersman_base::protocol::Request;
 use steersman_base::steering::TextKind;
-use steersman_images::{CellArea, Preview, PreviewCut};
+use steersman_images::{CellArea, Preview, PreviewCrop};
 use steersman_tui::msg::{Effect, Msg};
 use steersman_tui::pictures::placeholder::{self, PLACEHOLDER};
 use steersman_tui::pictures::{NewPicture, PictureJob, PictureProtocol, PictureSlot, Placement};
@@ -35,7 +35,7 @@ fn says(stage: &mut Stage, text: &str, images: &[&Image]) {
     user_turn(stage, text, images.iter().map(|image| image.facts()).collect());
 }
 
-fn user_turn(stage: &mut Stage, text: &str, images: Vec<ImageFacts>) {
+fn user_turn(stage: &mut Stage, text: &str, images: Vec<ImageInfo>) {
     let (content, kind) = (text.to_owned(), TextKind::default());
     let (mid_loop, step) = (false, 0);
     let event = Event::UserTurn {
@@ -74,12 +74,12 @@ fn make(stage: &mut Stage) -> usize {
 }
 
 fn asked(stage: &Stage) -> usize {
-    let is_asked = |effect: &&Effect| matches!(effect, Effect::Request(Request::ReadImage { .. }));
-    stage.effects.iter().filter(is_asked).count()
+    let is_requested = |effect: &&Effect| matches!(effect, Effect::Request(Request::ReadImage { .. }));
+    stage.effects.iter().filter(is_requested).count()
 }
 
 fn cells(buffer: &Buffer) -> usize {
-    buffer.content().iter().filter_map(placeholder::read).count()
+    buffer.content().iter().filter_map(placeholder::decode).count()
 }
 
 // --- which images have pictures
@@ -120,7 +120,7 @@ fn a_large_image_takes_a_bounded_part_of_the_screen_and_a_narrow_one_shows_its_n
     says(&mut stage, "a wall", &[&image("p.png", 3_000, 2_000, 1)]);
     make(&mut stage);
     let buffer = stage.draw();
-    let marks: Vec<_> = buffer.content().iter().filter_map(placeholder::read).collect();
+    let marks: Vec<_> = buffer.content().iter().filter_map(placeholder::decode).collect();
     let (rows, columns) = marks.iter().fold((0, 0), |(row, column), mark| (mark.row.max(row), mark.column.max(column)));
     assert!(rows < limits::PICTURE_ROWS && columns < limits::PICTURE_COLUMNS, "{rows} {columns}");
     assert!(rows >= 8, "{rows}");
@@ -172,7 +172,8 @@ fn a_terminal_has_a_bounded_number_and_the_oldest_out_of_view_goes_first() {
         says(&mut stage, &format!("number {number}"), &[&image("p.png", 40, 40, number)]);
         assert_eq!(make(&mut stage), 1, "{number}");
     }
-    let slots: Vec<u8> = stage.draw().content().iter().filter_map(placeholder::read).map(|cell| cell.slot.0).collect();
+    let slots: Vec<u8> =
+        stage.draw().content().iter().filter_map(placeholder::decode).map(|cell| cell.slot.0).collect();
     assert!(slots.contains(&0), "the place of the first is the newest's: {slots:?}");
     let is_kept = |number| {
         let digest = image("p.png", 40, 40, number).digest();
@@ -199,9 +200,9 @@ fn a_picture_is_bounded_never_enlarged_and_refused_under_the_limits_of_every_ima
     for (size, cells) in
         [((1, 1), (1, 1)), ((100, 40), (10, 2)), ((101, 41), (11, 3)), ((5_000, 10), (60, 1)), ((10, 5_000), (1, 12))]
     {
-        let whole = made(size.0, size.1, PreviewCut::Whole);
+        let whole = made(size.0, size.1, PreviewCrop::Whole);
         assert_eq!(((whole.columns, whole.rows), whole.parts.len()), (cells, 1), "{size:?}");
-        let rows = made(size.0, size.1, PreviewCut::Rows);
+        let rows = made(size.0, size.1, PreviewCrop::Rows);
         assert_eq!(rows.parts.len(), usize::from(cells.1), "{size:?}");
         let row = image::load_from_memory(&rows.parts[0]).unwrap();
         assert_eq!((row.width(), row.height()), (u32::from(cells.0) * 10, 20));
@@ -209,15 +210,15 @@ fn a_picture_is_bounded_never_enlarged_and_refused_under_the_limits_of_every_ima
     let mut bomb = vec![0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', 0, 0, 0, 13];
     bomb.extend_from_slice(b"IHDR\0\x01\0\0\0\x01\0\0\x08\x06\0\0\0\0\0\0\0");
     let bomb = Image::new("bomb.png", &bomb).unwrap();
-    assert!(Preview::new(&bomb, room, PreviewCut::Whole).is_err());
-    assert!(Preview::new(&image("p.png", 4, 4, 1), CellArea { rows: 0, ..room }, PreviewCut::Whole).is_err());
+    assert!(Preview::new(&bomb, room, PreviewCrop::Whole).is_err());
+    assert!(Preview::new(&image("p.png", 4, 4, 1), CellArea { rows: 0, ..room }, PreviewCrop::Whole).is_err());
 }
 
 #[test]
 fn a_picture_in_sixels_fits_its_cells_exactly_and_is_bounded_whatever_it_shows() {
     let room = |cell| CellArea { columns: 60, rows: 12, cell };
     let text = |part: &[u8]| String::from_utf8(part.to_vec()).unwrap();
-    let small = Preview::new(&image("p.png", 95, 41, 1), room((9, 19)), PreviewCut::Sixels).unwrap();
+    let small = Preview::new(&image("p.png", 95, 41, 1), room((9, 19)), PreviewCrop::Sixels).unwrap();
     assert_eq!((small.columns, small.rows, small.parts.len()), (11, 3, 3));
     assert!(small.parts.iter().all(|part| text(part).starts_with("\"1;1;99;19#")), "{}", text(&small.parts[0]));
     // Noise costs the most.
@@ -229,11 +230,11 @@ fn a_picture_in_sixels_fits_its_cells_exactly_and_is_bounded_whatever_it_shows()
     });
     let mut bytes = Vec::new();
     noise.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png).unwrap();
-    let noise = Preview::new(&Image::new("noise.png", &bytes).unwrap(), room((39, 80)), PreviewCut::Sixels).unwrap();
+    let noise = Preview::new(&Image::new("noise.png", &bytes).unwrap(), room((39, 80)), PreviewCrop::Sixels).unwrap();
     let size: usize = noise.parts.iter().map(Vec::len).sum();
     assert!(noise.columns > 10 && size < limits::PICTURE_BYTES, "{} columns, {size} bytes", noise.columns);
     // Cells of which a terminal lies.
-    assert!(Preview::new(&image("p.png", 4, 4, 1), room((10, 60_000)), PreviewCut::Sixels).is_err());
+    assert!(Preview::new(&image("p.png", 4, 4, 1), room((10, 60_000)), PreviewCrop::Sixels).is_err());
 }
 
 #[test]
@@ -286,7 +287,7 @@ impl Painted {
             }
         };
         self.0.draw(draw).unwrap();
-        String::from_utf8(self.0.backend_mut().take()).unwrap()
+        String::from_utf8(self.0.backend_mut().take_bytes()).unwrap()
     }
 
     fn counts(&mut self, top: Option<u16>, over: Option<(u16, u16)>) -> (usize, usize) {

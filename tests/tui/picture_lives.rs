@@ -122,14 +122,14 @@ impl Life {
                 }
             }
             let cells = (0..SCREEN.height).map(|y| {
-                let picture = (LEFT..LEFT + PICTURE.columns).map(|x| placeholder::read(buffer.cell((x, y)).unwrap()));
+                let picture = (LEFT..LEFT + PICTURE.columns).map(|x| placeholder::decode(buffer.cell((x, y)).unwrap()));
                 let picture: Option<Vec<_>> = picture.collect();
                 picture.map(|cells| cells[0].row)
             });
             expected = cells.collect();
         };
         self.painter.draw(draw).unwrap();
-        let written = String::from_utf8(self.painter.backend_mut().take()).unwrap();
+        let written = String::from_utf8(self.painter.backend_mut().take_bytes()).unwrap();
         self.write(&written);
         for y in 0..SCREEN.height {
             let row = expected[usize::from(y)].map(|row| char::from(MARK + u8::try_from(row).unwrap()));

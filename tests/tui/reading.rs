@@ -7,7 +7,7 @@ use steersman_base::event::Event;
 use steersman_tui::msg::{EditorSubject, Effect};
 use steersman_tui::state::Pane;
 use steersman_tui::state::Region;
-use steersman_tui::transcript::cell::{CellId, Fold};
+use steersman_tui::transcript::cell::{CellId, Expansion};
 use steersman_tui::transcript::scroll::Position as Place;
 
 use crate::support::stage::Stage;
@@ -55,8 +55,8 @@ fn copied(stage: &Stage) -> String {
     copies.expect("nothing was copied")
 }
 
-fn fold(stage: &Stage, cell: usize) -> Fold {
-    stage.app.reader().unwrap().transcript.cells().get(cell).unwrap().fold()
+fn fold(stage: &Stage, cell: usize) -> Expansion {
+    stage.app.reader().unwrap().transcript.cells().get(cell).unwrap().expansion()
 }
 
 fn position(stage: &Stage) -> Place {
@@ -95,11 +95,14 @@ fn a_search_finds_what_is_folded_and_opens_it_and_esc_puts_everything_back() {
     stage.keys("/needle2");
     let found = stage.screen();
     assert!(found.contains("the hidden needle2") && found.contains("1 of 1"), "{found}");
-    assert_eq!(fold(&stage, 7), Fold::Open);
+    assert_eq!(fold(&stage, 7), Expansion::Expanded);
     assert_eq!(now(&mut stage), "needle2");
     stage.keys("<esc>");
     assert_eq!(stage.screen(), before);
-    assert_eq!((fold(&stage, 7), position(&stage), stage.app.focus.pane), (Fold::Folded, place, Pane::Transcript));
+    assert_eq!(
+        (fold(&stage, 7), position(&stage), stage.app.focus.pane),
+        (Expansion::Collapsed, place, Pane::Transcript)
+    );
 }
 
 #[test]
@@ -117,7 +120,11 @@ fn enter_stays_and_n_goes_round_and_says_so() {
     assert!(screen.contains("3 of 6") && screen.contains("needle2") && !screen.contains("past the"), "{screen}");
     stage.keys("NNN");
     assert!(stage.screen().contains("past the top, on from the end: 6 of 6"));
-    assert_eq!([1, 7].map(|cell| fold(&stage, cell)), [Fold::Folded; 2], "what was only passed is folded again");
+    assert_eq!(
+        [1, 7].map(|cell| fold(&stage, cell)),
+        [Expansion::Collapsed; 2],
+        "what was only passed is folded again"
+    );
     stage.keys("<esc>");
     assert!(!stage.screen().contains("/hidden"));
     assert_eq!(stage.app.focus.pane, Pane::Transcript);
@@ -271,7 +278,7 @@ fn a_hundred_thousand_blocks_are_searched_in_small_pieces() {
     stage.screen();
     stage.keys("<c-o>/message 42042 of");
     let mut frames = 0;
-    let found = |stage: &Stage| stage.app.reader().unwrap().search.as_ref().unwrap().count.words();
+    let found = |stage: &Stage| stage.app.reader().unwrap().search.as_ref().unwrap().count.describe();
     while found(&stage) != "1 of 1" {
         stage.draw();
         frames += 1;

@@ -228,11 +228,11 @@ fn what_one_session_appends_the_next_one_reads() {
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join("deep/steersman");
     let file = HistoryFile::within(&state);
-    assert_eq!(file.read().unwrap(), Vec::<String>::new());
+    assert_eq!(file.load().unwrap(), Vec::<String>::new());
     for text in ["one", "two\nlines \"quoted\"", "one", "日本語"] {
         file.append(&record(text)).unwrap();
     }
-    assert_eq!(file.read().unwrap(), ["two\nlines \"quoted\"", "one", "日本語"]);
+    assert_eq!(file.load().unwrap(), ["two\nlines \"quoted\"", "one", "日本語"]);
     assert_eq!(fs::metadata(path(&state)).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o700);
 }
@@ -246,7 +246,7 @@ fn torn_and_foreign_lines_are_passed_over_and_never_spoil_a_new_one() {
     bytes.extend(b"not json\n\xff\xfe\n{\"text\": 5}\n{\"at\":\"2026-11-21T09:30:00Z\",\"cwd\":\"/\",\"te");
     fs::write(path(dir.path()), bytes).unwrap();
     file.append(&record("two")).unwrap();
-    assert_eq!(file.read().unwrap(), ["one", "two"]);
+    assert_eq!(file.load().unwrap(), ["one", "two"]);
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn many_programs_at_once_tear_no_line() {
             });
         }
     });
-    assert_eq!(HistoryFile::within(dir.path()).read().unwrap().len(), 400);
+    assert_eq!(HistoryFile::within(dir.path()).load().unwrap().len(), 400);
 }
 
 #[test]
@@ -273,11 +273,11 @@ fn a_file_that_has_grown_too_large_keeps_its_newer_half() {
     let count = usize::try_from(limits::HISTORY_BYTES).unwrap() / line.len() + 10;
     fs::write(path(dir.path()), line.repeat(count)).unwrap();
     file.append(&record("the newest")).unwrap();
-    assert_eq!(file.read().unwrap().last().unwrap(), "the newest");
+    assert_eq!(file.load().unwrap().last().unwrap(), "the newest");
     let size = fs::metadata(path(dir.path())).unwrap().len();
     assert!(size <= limits::HISTORY_BYTES / 2 && size > limits::HISTORY_BYTES / 3, "{size}");
     assert_eq!(fs::metadata(path(dir.path())).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(file.read().unwrap().last().unwrap(), "the newest");
+    assert_eq!(file.load().unwrap().last().unwrap(), "the newest");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
 }
 
@@ -286,7 +286,7 @@ fn a_very_long_text_is_not_written() {
     let dir = tempfile::tempdir().unwrap();
     let file = HistoryFile::within(dir.path());
     file.append(&record(&"x".repeat(limits::HISTORY_TEXT_BYTES + 1))).unwrap();
-    assert_eq!(file.read().unwrap(), Vec::<String>::new());
+    assert_eq!(file.load().unwrap(), Vec::<String>::new());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
-use steersman_base::details::{CommandEnd, Details, FileDiff, PageFacts};
+use steersman_base::details::{CommandEnd, Details, FileDiff, PageInfo};
 use steersman_base::event::{Event, HookEvent, HookOutcome, HookRun, Outcome};
 use steersman_base::message::Arguments;
 use steersman_tui::theme::{Depth, Theme};
@@ -62,7 +62,7 @@ fn scene(width: u16, height: u16) -> Stage {
     details(&mut stage, "c2", Details::Command(CommandEnd { saved: Some("/tmp/out-1.txt".to_owned()), ..end(101) }));
     stage.result("", "c2", &lines.join("\n"));
     call(&mut stage, "c3", "web_scrape", r#"{"url":"https://docs.rs/tokio"}"#);
-    let page = PageFacts {
+    let page = PageInfo {
         url: "https://docs.rs/tokio/".to_owned(),
         status: 200,
         content_type: "text/html; charset=utf-8".to_owned(),

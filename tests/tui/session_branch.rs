@@ -10,7 +10,7 @@ use steersman_base::protocol::{Notice, Request, Undo, UndoneFile};
 use steersman_core::listener::{HistoryChange, Listener as _};
 use steersman_core::provider::Played;
 use steersman_session::host::{self, Keeper as _, LastRun};
-use steersman_session::journal::{Journal, Parent, before, read, restore_left};
+use steersman_session::journal::{Journal, Parent, before, read_records, restore_left};
 use steersman_session::{Client as _, LocalClient};
 use steersman_tui::msg::{Effect, Msg};
 use steersman_tui::switch::{BranchFiles, Switch};
@@ -114,7 +114,7 @@ fn the_journal_of_a_branch_names_its_parent_and_stands_for_itself() {
     let journal = Journal::branch(header, 0, &records, disk.opening());
     journal.accepted(&AgentId::main(), entry("m5", "another way"));
     journal.close();
-    let reading = read(disk.bytes().as_slice()).unwrap();
+    let reading = read_records(disk.bytes().as_slice()).unwrap();
     assert_eq!(reading.header().unwrap().parent, Some(from));
     let restored = steersman_session::journal::restore(reading.records);
     assert_eq!(restored.messages, restore_left(records).messages);

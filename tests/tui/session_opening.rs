@@ -11,7 +11,7 @@ use steersman_base::limits;
 use steersman_base::message::Message;
 use steersman_base::protocol::{Notice, Unfinished};
 use steersman_session::host::{self, ClosingEvent, ResumeSource, Resumed, Setup, Update};
-use steersman_session::journal::{EarlierRun, Record, SessionFile, restore};
+use steersman_session::journal::{PreviousRun, Record, SessionFile, restore};
 use steersman_tui::msg::Msg;
 use steersman_tui::status::HostState;
 use steersman_tui::view::title;
@@ -62,7 +62,7 @@ fn a_session_that_is_read_part_by_part_goes_on_as_one_that_was_read_at_once() {
     let saved = Saved::new();
     for file in [long(&saved, 500), saved.usual()] {
         let whole = restore(file.read().unwrap().records);
-        let mut parts = EarlierRun::of(&file).unwrap();
+        let mut parts = PreviousRun::from_file(&file).unwrap();
         let mut told = Vec::new();
         loop {
             let events = parts.events().unwrap();
@@ -196,7 +196,7 @@ async fn a_session_is_read_no_faster_than_its_screen_takes_it_and_texts_get_numb
     let (mut told, mut most) = (0, 0);
     let all = async {
         while told < 40_000 {
-            let updates = mailbox.take();
+            let updates = mailbox.take_updates();
             told += updates.iter().filter(|update| matches!(update, Update::Envelope(_))).count();
             most = most.max(updates.len());
             tokio::task::yield_now().await;
@@ -223,7 +223,7 @@ async fn what_was_open_in_an_earlier_process_has_ended_before_anybody_is_asked_a
     let mailbox = Arc::clone(host.handle().mailbox());
     host.handle().stop();
     within(PATIENCE, "it settles", host.settled()).await.unwrap();
-    let updates = mailbox.take();
+    let updates = mailbox.take_updates();
     let place = |is_it: fn(&Update) -> bool| updates.iter().position(is_it).unwrap();
     let ended =
         place(|update| matches!(update, Update::Envelope(envelope) if matches!(envelope.event, Event::Notice { .. })));

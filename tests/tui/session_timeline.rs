@@ -7,7 +7,7 @@ use steersman_base::message::Arguments;
 use steersman_base::protocol::{Reply, Request, Undo, UndoScope, UndoneFile, Update};
 use steersman_tui::msg::{Effect, Msg};
 use steersman_tui::switch::{EventPlace, SessionPlace};
-use steersman_tui::timeline::{Direction, Jump, Recorded, RecordedFacts, RecordedSource, Step, Timeline};
+use steersman_tui::timeline::{Direction, Jump, Recorded, RecordedContext, RecordedSource, Step, Timeline};
 
 use crate::support::stage::Stage;
 
@@ -80,7 +80,7 @@ pub fn replay(width: u16, height: u16) -> Stage {
 }
 
 fn alone(steps: Vec<Step>, place: EventPlace) -> Recorded {
-    let ui = RecordedFacts { model: "openai".to_owned(), ..RecordedFacts::default() };
+    let ui = RecordedContext { model: "openai".to_owned(), ..RecordedContext::default() };
     let source = RecordedSource::Alone(ui);
     Recorded { steps: steps.into(), source, place }
 }

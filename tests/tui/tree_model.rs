@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use steersman_base::event::{Decided, Event, Outcome, Usage};
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_session::model::agents::{Activity, AgentNode, AgentStatus, Agents, Totals};
-use steersman_tui::agents::{Fold, RowKind};
+use steersman_tui::agents::{Expansion, RowKind};
 
 use crate::support::stage::Stage;
 
@@ -118,7 +118,7 @@ fn children<'a>(agents: &'a Agents, top: &AgentNode) -> Vec<&'a AgentNode> {
 fn written(node: &AgentNode, kind: RowKind) -> String {
     match kind {
         RowKind::Agent => node.id.to_string(),
-        RowKind::Folded => format!("{} folded", node.id),
+        RowKind::Collapsed => format!("{} folded", node.id),
         RowKind::Past { children, cancelled } => format!("{} ended {children} {cancelled}", node.id),
     }
 }
@@ -127,9 +127,9 @@ fn written(node: &AgentNode, kind: RowKind) -> String {
 fn walk(stage: &Stage, top: &AgentNode, aged: &dyn Fn(&AgentNode) -> bool, rows: &mut Vec<String>) {
     let (tree, agents) = (&stage.app.tree, &stage.app.ui.run.agents);
     let below = children(agents, top);
-    let fold = tree.fold_of(agents.place(&top.id).unwrap());
-    if fold == Fold::Closed && !below.is_empty() {
-        rows.push(written(top, RowKind::Folded));
+    let fold = tree.expansion_of(agents.place(&top.id).unwrap());
+    if fold == Expansion::Closed && !below.is_empty() {
+        rows.push(written(top, RowKind::Collapsed));
         return;
     }
     rows.push(written(top, RowKind::Agent));
@@ -145,7 +145,7 @@ fn walk(stage: &Stage, top: &AgentNode, aged: &dyn Fn(&AgentNode) -> bool, rows:
     let goes = |node: &&&AgentNode| {
         let totals = count(agents, node);
         let quiet = totals.running + totals.failed + totals.asking + totals.warned == 0;
-        fold == Fold::Brief && aged(node) && quiet && !holds_selected(node)
+        fold == Expansion::Brief && aged(node) && quiet && !holds_selected(node)
     };
     let gone: Vec<&&AgentNode> = below.iter().filter(goes).collect();
     for child in below.iter().filter(|child| !goes(child)) {

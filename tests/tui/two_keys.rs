@@ -73,7 +73,7 @@ fn help_and_completion_name_the_two_keys_and_a_file_of_keys_changes_them() {
 
     let mut stage = Stage::new(80, 24);
     stage.app.ui.keymap =
-        Keymap::read("[message]\nnext-kind = 'ctrl+x ctrl+v'\nsend = ['enter', 'CTRL+X s']\n").unwrap();
+        Keymap::parse("[message]\nnext-kind = 'ctrl+x ctrl+v'\nsend = ['enter', 'CTRL+X s']\n").unwrap();
     stage.turn("").keys("text<c-x>v");
     assert!(stage.screen().contains("Ctrl+X V does nothing here"));
     stage.keys("<c-x><c-v>");
@@ -101,7 +101,7 @@ fn in_a_replay_two_keys_read_and_change_nothing() {
 #[test]
 fn a_file_of_keys_that_gives_ctrl_x_a_meaning_keeps_it() {
     let mut stage = Stage::new(80, 24);
-    stage.app.ui.keymap = Keymap::read("[message]\nnewline = 'ctrl+x'\n").unwrap();
+    stage.app.ui.keymap = Keymap::parse("[message]\nnewline = 'ctrl+x'\n").unwrap();
     stage.keys("a<c-x>b");
     assert_eq!(stage.app.message.text(), "a\nb");
 }

@@ -54,7 +54,7 @@ impl Agent {
     /// [`RunError::Cancelled`] and [`RunError::Budget`]; the conversation is as it was. Any other failure is a
     /// [`Event::Notice`].
     pub async fn compact(&mut self) -> Result<(), RunError> {
-        if !self.handles.compaction_request.is_asked() {
+        if !self.handles.compaction_request.is_requested() {
             return Ok(());
         }
         self.begin();
@@ -62,7 +62,7 @@ impl Agent {
         let made = match open.check_budget() {
             Ok(()) => open.make_room().await.map(drop),
             Err(error) => {
-                open.handles.compaction_request.take();
+                open.handles.compaction_request.take_request();
                 Err(error)
             }
         };
@@ -87,7 +87,7 @@ impl Agent {
 
     /// Makes room before a request when it is due or asked for; `None` when it is neither.
     pub(super) async fn make_room(&mut self) -> Result<Option<CompactionResult>, RunError> {
-        if let Some(compaction_request) = self.handles.compaction_request.take() {
+        if let Some(compaction_request) = self.handles.compaction_request.take_request() {
             self.make(CompactionReason::Asked(compaction_request.words.as_deref())).await.map(Some)
         } else if let Some(due) = self.due()
             && self.size().tokens >= due
@@ -164,8 +164,8 @@ impl Agent {
     /// Returns the conversation with a summary in the place of its older rounds, checked: it is shorter, and what the user
     /// wrote is in it as far as it must be.
     fn compacted(&self, summary: &str, pins: &Pins<'_>) -> Result<History, String> {
-        let rules = self.tree.rules.of(&self.id);
-        let plan = self.tree.plans.known(&self.id);
+        let rules = self.tree.rules.for_agent(&self.id);
+        let plan = self.tree.plans.plan_or_default(&self.id);
         let keep = Keep { agent: &self.id, rules: &rules, plan: &plan, room: self.room_for_texts() };
         let shorter = self.history.compacted(summary, &keep, pins);
         let shorter = shorter.filter(|shorter| self.size_of(shorter) < self.size_of(&self.history));
@@ -238,7 +238,7 @@ impl Agent {
     fn size_of(&self, history: &History) -> u64 {
         let mut sizes = self.context_size.clone();
         sizes.forget();
-        sizes.of(self.tree.transport.model_name(), history.messages(), self.toolbox.schemas()).tokens
+        sizes.measure(self.tree.transport.model_name(), history.messages(), self.toolbox.schemas()).tokens
     }
 }
 

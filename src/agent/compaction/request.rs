@@ -8,10 +8,10 @@ use steersman_base::sync::lock;
 
 /// The wish until the agent takes it.
 #[derive(Debug, Default)]
-pub struct CompactionRequest(Mutex<Option<Wish>>);
+pub struct CompactionRequest(Mutex<Option<RequestedCompaction>>);
 
 #[derive(Debug)]
-pub(crate) struct Wish {
+pub(crate) struct RequestedCompaction {
     /// What the summary is to keep in mind.
     pub(crate) words: Option<String>,
 }
@@ -19,15 +19,15 @@ pub(crate) struct Wish {
 impl CompactionRequest {
     /// Asks for a compaction; `words` are what its summary is to keep in mind.
     pub fn ask(&self, words: Option<String>) {
-        *lock(&self.0) = Some(Wish { words });
+        *lock(&self.0) = Some(RequestedCompaction { words });
     }
 
     /// Returns whether one was asked for and not begun.
-    pub fn is_asked(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         lock(&self.0).is_some()
     }
 
-    pub(crate) fn take(&self) -> Option<Wish> {
+    pub(crate) fn take_request(&self) -> Option<RequestedCompaction> {
         lock(&self.0).take()
     }
 }

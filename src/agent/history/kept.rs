@@ -36,7 +36,7 @@ pub struct Keep<'a> {
 
 /// Makes the message with the texts of all messages before `last`; `None` when there are none.
 pub(super) fn kept(messages: &[Message], last: usize, keep: &Keep<'_>) -> Option<Message> {
-    let texts = UserTexts::of(messages);
+    let texts = UserTexts::in_messages(messages);
     let sent = rules_in_conversation(messages);
     let rules: Vec<&Rule> = keep.rules.iter().filter(|rule| is_sent_before(rule, &sent, last)).collect();
     let removed: Vec<(&PlacedText, TextFate)> = texts
@@ -109,7 +109,7 @@ pub fn lost(before: &[Message], after: &[Message], rules: &[Rule]) -> Option<&'s
     let stands = |words: &str| {
         after.iter().any(|message| matches!(message, Message::User { content, .. } if content.contains(words)))
     };
-    let texts = UserTexts::of(before);
+    let texts = UserTexts::in_messages(before);
     for (index, placed) in texts.all().iter().enumerate() {
         let words = placed.text.words.as_deref().unwrap_or_default();
         let lost = match texts.fate(index) {
@@ -124,13 +124,13 @@ pub fn lost(before: &[Message], after: &[Message], rules: &[Rule]) -> Option<&'s
     let sent = rules_in_conversation(before);
     let is_lost = |rule: &Rule| {
         let is_sent = sent.iter().any(|sent| sent.rule == rule.id && sent.version.is_some());
-        is_sent && !stands(&rule.text) && sent_words(before, rule).is_none_or(|words| !stands(words))
+        is_sent && !stands(&rule.text) && sent_text(before, rule).is_none_or(|words| !stands(words))
     };
     rules.iter().any(is_lost).then_some("a rule")
 }
 
 /// Returns the words of a rule as the conversation has them last.
-fn sent_words<'a>(messages: &'a [Message], rule: &Rule) -> Option<&'a str> {
+fn sent_text<'a>(messages: &'a [Message], rule: &Rule) -> Option<&'a str> {
     messages.iter().rev().find_map(|message| {
         let Message::User { about: Some(about), content, .. } = message else { return None };
         if let UserAbout::Rule(notice) = about.as_ref() {

@@ -69,7 +69,7 @@ impl History {
 
     /// Builds a conversation from messages that were recorded, whatever is missing among them: a result stays only behind
     /// its call, and a call without a result gets the one of a call that was interrupted.
-    pub fn of(recorded: impl IntoIterator<Item = Message>) -> Self {
+    pub fn from_messages(recorded: impl IntoIterator<Item = Message>) -> Self {
         let mut history = Self::default();
         for message in recorded {
             match message {

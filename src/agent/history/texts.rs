@@ -63,7 +63,7 @@ pub struct RuleInConversation {
 
 impl UserTexts {
     /// Finds the texts of a conversation.
-    pub fn of(messages: &[Message]) -> Self {
+    pub fn in_messages(messages: &[Message]) -> Self {
         let mut found = Self::default();
         let mut reading = Reading::default();
         for (place, message) in messages.iter().enumerate() {
@@ -118,7 +118,7 @@ impl UserTexts {
     }
 
     /// Returns the words of the task; empty before the first one.
-    pub fn task_words(&self) -> String {
+    pub fn task_text(&self) -> String {
         self.task().filter_map(|placed| placed.text.words.as_deref()).collect::<Vec<_>>().join("\n\n")
     }
 

@@ -72,7 +72,7 @@ impl ClaudeFile {
             temperature: None,
         };
         let unused = UNUSED.into_iter().filter(|name| document.has(name)).collect();
-        persona.fault().map_or(Ok(Self { persona, without, unused }), |fault| Err(wrong(fault)))
+        persona.error().map_or(Ok(Self { persona, without, unused }), |fault| Err(wrong(fault)))
     }
 }
 

@@ -65,7 +65,7 @@ impl Continuations {
     /// Takes a finished agent back into the agent tree, so that its queue takes texts; [`Continuations::begin`] must
     /// follow. `None` when its conversation is not kept.
     pub fn enroll(&self, id: &AgentId, agent_controls: &Arc<AgentControls>) -> Option<Continuation> {
-        let agent = lock(&self.inner).kept.take(id)?;
+        let agent = lock(&self.inner).kept.take_agent(id)?;
         self.changed();
         // The turn is no part of the main agent's: it has a flag of its own, which a stop of everything sets too.
         let controls = agent_controls.enroll(id, &Cancellable::new());
@@ -126,8 +126,8 @@ impl Continuations {
     }
 
     /// Takes an agent that the model continues; the error names those that can be.
-    pub(super) fn take(&self, id: &str) -> Result<FinishedAgent, String> {
-        let taken = lock(&self.inner).kept.take(&AgentId::new(id));
+    pub(super) fn take_agent(&self, id: &str) -> Result<FinishedAgent, String> {
+        let taken = lock(&self.inner).kept.take_agent(&AgentId::new(id));
         self.changed();
         taken.ok_or_else(|| {
             let known: Vec<String> = self.ids().iter().map(ToString::to_string).collect();

@@ -34,7 +34,7 @@ pub struct FinishedAgent {
 
 impl FinishedAgent {
     /// Keeps what an agent needs to go on.
-    pub(super) fn of(agent: &Agent, persona: &str, taint: Taint, workshop: Option<Workshop>) -> Self {
+    pub(super) fn new(agent: &Agent, persona: &str, taint: Taint, workshop: Option<Workshop>) -> Self {
         let messages = agent.history().messages().to_vec();
         let recorded = Self::recorded(agent.id().clone(), persona.to_owned(), messages, agent.turns());
         let workshop_bytes = workshop.as_ref().map_or(0, Workshop::bytes);
@@ -89,7 +89,7 @@ impl FinishedAgents {
     }
 
     /// Takes an agent that goes on.
-    pub fn take(&mut self, id: &AgentId) -> Option<FinishedAgent> {
+    pub fn take_agent(&mut self, id: &AgentId) -> Option<FinishedAgent> {
         let place = self.0.iter().position(|agent| agent.id == *id)?;
         self.0.remove(place)
     }

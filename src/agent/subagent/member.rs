@@ -22,12 +22,12 @@ pub(super) struct TreeMembership {
 
 impl TreeMembership {
     /// Enrolls a child; its cancel flag is also set by `cancellable`.
-    pub(super) fn take(agent_controls: &Arc<AgentControls>, id: &AgentId, cancellable: &Cancellable) -> Self {
-        Self::of(agent_controls, agent_controls.enroll(id, cancellable))
+    pub(super) fn enroll(agent_controls: &Arc<AgentControls>, id: &AgentId, cancellable: &Cancellable) -> Self {
+        Self::new(agent_controls, agent_controls.enroll(id, cancellable))
     }
 
     /// Takes over the controls of a child that is enrolled.
-    pub(super) fn of(agent_controls: &Arc<AgentControls>, controls: Controls) -> Self {
+    pub(super) fn new(agent_controls: &Arc<AgentControls>, controls: Controls) -> Self {
         let changed = Arc::new(Notify::new());
         let wake = Arc::clone(&changed);
         let watcher: Watcher = Arc::new(move || wake.notify_one());

@@ -147,14 +147,14 @@ impl Persona {
             model: header.model,
             temperature: header.temperature,
         };
-        match persona.fault() {
+        match persona.error() {
             None => Ok(persona),
             Some(fault) => Err(wrong(fault)),
         }
     }
 
     /// Returns what is wrong with the persona, as the end of a sentence about it; `None` when nothing is.
-    pub(super) fn fault(&self) -> Option<String> {
+    pub(super) fn error(&self) -> Option<String> {
         let blank = [("name", &self.name), ("description", &self.description), ("prompt", &self.system_prompt)]
             .into_iter()
             .find(|(_, value)| steersman_base::text::is_blank(value));
@@ -189,7 +189,7 @@ impl Persona {
     pub(super) fn check_all(personas: &[Self]) -> Result<(), BuildError> {
         let mut seen = HashSet::new();
         for persona in personas {
-            if let Some(fault) = persona.fault() {
+            if let Some(fault) = persona.error() {
                 let name = steersman_base::text::visible_line(&persona.name);
                 return Err(BuildError::argument(format!("the persona '{name}' {fault}")));
             }

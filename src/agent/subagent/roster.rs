@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::subagent::{ClaudeFile, Persona, TempWorkspace};
 use steersman_base::error::BuildError;
-use steersman_base::front_matter::{FoundFile, UnusedMembers, Wanted, find};
+use steersman_base::front_matter::{FileChoice, FoundFile, UnusedMembers, find};
 use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
 use steersman_base::text::visible_line;
@@ -92,7 +92,7 @@ impl Roster {
 
     /// Adds every `*.md` below the user's directory, by name; a missing directory adds nothing.
     pub fn add_directory(&mut self, directory: &Path) {
-        let found = find(directory, None, Wanted::Markdown);
+        let found = find(directory, None, FileChoice::Markdown);
         let shown = visible_line(&directory.to_string_lossy()).into_owned();
         self.warnings.extend(found.faults.iter().map(|fault| format!("{shown}: {fault}")));
         let mut headless = Headless::default();
@@ -133,12 +133,12 @@ impl Roster {
             self.members.iter().any(|member| member.persona.name == persona.name && member.persona != persona);
         if let Some(plugin) = plugin.filter(|_| is_taken) {
             persona.name = format!("{plugin}-{}", persona.name);
-            if let Some(fault) = persona.fault() {
+            if let Some(fault) = persona.error() {
                 return self.leave_out(&source, &fault);
             }
         }
         let entry = RosterEntry { persona, source, missing_tool };
-        if self.take(entry.clone()) {
+        if self.insert(entry.clone()) {
             self.does_without(&entry.persona.name, &without);
             for member in unused {
                 self.unused.add(member, &entry.persona.name);
@@ -147,7 +147,7 @@ impl Roster {
     }
 
     /// Takes a persona in, unless one of the same name stays.
-    fn take(&mut self, entry: RosterEntry) -> bool {
+    fn insert(&mut self, entry: RosterEntry) -> bool {
         let RosterEntry { persona, source, missing_tool } = &entry;
         let place = self.members.iter().position(|member| member.persona.name == persona.name);
         let Some(old) = place.and_then(|place| self.members.get_mut(place)) else {

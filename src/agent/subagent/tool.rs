@@ -174,7 +174,7 @@ impl SubAgentTool {
     async fn delegate(&self, persona: &Persona, task: &str, context: &ToolContext) -> Result<String, ToolError> {
         let (id, flag) = (self.next_id(persona), self.cancellable.clone().unwrap_or_default());
         let membership =
-            self.parts.agent_controls.as_ref().map(|agent_controls| TreeMembership::take(agent_controls, &id, &flag));
+            self.parts.agent_controls.as_ref().map(|agent_controls| TreeMembership::enroll(agent_controls, &id, &flag));
         self.answer(Assignment { id, persona, words: Words::Task(task), kept: None, membership }, context, &flag).await
     }
 
@@ -188,7 +188,7 @@ impl SubAgentTool {
         if running && !id.is_empty() {
             return Err(ToolError::failed(format!("'{id}' still runs; it can be continued when it has ended")));
         }
-        let kept = self.parts.continuations.take(id).map_err(ToolError::failed)?;
+        let kept = self.parts.continuations.take_agent(id).map_err(ToolError::failed)?;
         let Some(persona) = self.personas.iter().find(|persona| persona.name == kept.persona) else {
             return Err(ToolError::failed(format!("there is no agent named '{}' any more", kept.persona)));
         };
@@ -198,7 +198,7 @@ impl SubAgentTool {
         }
         let (id, flag) = (kept.id.clone(), self.cancellable.clone().unwrap_or_default());
         let membership =
-            self.parts.agent_controls.as_ref().map(|agent_controls| TreeMembership::take(agent_controls, &id, &flag));
+            self.parts.agent_controls.as_ref().map(|agent_controls| TreeMembership::enroll(agent_controls, &id, &flag));
         let words = Words::Task(task);
         self.answer(Assignment { id, persona, words, kept: Some(kept), membership }, context, &flag).await
     }
@@ -212,7 +212,7 @@ impl SubAgentTool {
     ) {
         let id = kept.id.clone();
         let asked = controls.interloper.peek().first().map(|entry| entry.text.clone()).unwrap_or_default();
-        let membership = Some(TreeMembership::of(&agent_controls, controls));
+        let membership = Some(TreeMembership::new(&agent_controls, controls));
         let Some(persona) = self.personas.iter().find(|persona| persona.name == kept.persona) else { return };
         let assignment =
             Assignment { id: id.clone(), persona, words: Words::Queue(&asked), kept: Some(kept), membership };
@@ -359,7 +359,7 @@ impl SubAgentTool {
         };
         // What it started in the background has nobody left to look after it.
         let ended = child.end_jobs().await;
-        self.parts.continuations.keep(FinishedAgent::of(
+        self.parts.continuations.keep(FinishedAgent::new(
             &child,
             &persona.name,
             self.tree.approvals.taint(child.id()),

@@ -8,20 +8,20 @@ use crate::id::CallId;
 
 /// What an event does not say by itself: given to listeners just before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EventFacts {
+pub enum EventContext {
     /// Why the call failed whose result follows.
     Call {
         /// The call.
         id: CallId,
         /// Why.
-        fault: CallFault,
+        fault: CallFailure,
     },
     /// How the turn ended whose end follows.
     Turn {
         /// Why its last reply ended; none without a reply.
         finish: Option<TurnFinish>,
         /// Why it failed.
-        fault: Option<TurnFault>,
+        fault: Option<TurnFailure>,
     },
 }
 
@@ -29,7 +29,7 @@ pub enum EventFacts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum CallFault {
+pub enum CallFailure {
     /// A rule or the mode forbids it, or nobody was there to ask.
     Refused,
     /// The user said no, or skipped it.
@@ -60,9 +60,9 @@ pub enum TurnFinish {
 /// Why a turn failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TurnFault {
+pub struct TurnFailure {
     /// What failed.
-    pub kind: TurnFaultKind,
+    pub kind: TurnFailureKind,
     /// The HTTP status of the server, where it answered with one.
     pub status: Option<u16>,
     /// Whether the same may succeed later.
@@ -73,7 +73,7 @@ pub struct TurnFault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum TurnFaultKind {
+pub enum TurnFailureKind {
     /// The server could not be reached.
     Unreachable,
     /// The server does not accept the key.

@@ -131,7 +131,7 @@ impl HookOutcome {
     }
 
     /// Returns it in a word or two.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Started => "started",
             Self::Done => "done",
@@ -180,6 +180,6 @@ impl HookRun {
         let shown = |text: &str| clip(&visible_line(text.trim()), limits::HOOK_LINE_COLUMNS).into_owned();
         let words = words.as_ref().map(|words| format!(": {}", shown(words))).unwrap_or_default();
         let command = shown(command);
-        format!("hook {hook} · {command} · {} · {}{words}", outcome.words(), summary::seconds(*elapsed_ms))
+        format!("hook {hook} · {command} · {} · {}{words}", outcome.label(), summary::seconds(*elapsed_ms))
     }
 }

@@ -92,11 +92,11 @@ impl JobEnd {
     /// Says when and how it ended; safe to show. One that was found ended has no known time.
     pub fn sentence(&self) -> String {
         let after = if self.elapsed_ms == 0 { String::new() } else { format!(" after {}", seconds(self.elapsed_ms)) };
-        format!("{} ended{after}: {}", self.id, self.words())
+        format!("{} ended{after}: {}", self.id, self.describe())
     }
 
     /// Says how it ended, in a few words; safe to show.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let why = self.message.as_deref().map(|why| format!(": {}", visible_line(why))).unwrap_or_default();
         match (self.ending, self.end.code, self.end.signal.as_deref()) {
             (JobEnding::Itself, Some(code), _) => format!("exit code {code}"),

@@ -32,13 +32,13 @@ use serde_json::Value;
 
 use crate::details::{Details, UndoneFile};
 use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
-use crate::image::ImageFacts;
+use crate::image::ImageInfo;
 use crate::message::{Arguments, Message, ToolCall};
 use crate::plan::{PlanChanged, PlanNotified};
 use crate::steering::{Rule, RuleNews, TextKind, Trigger};
 
 pub use envelope::Envelope;
-pub use facts::{CallFault, EventFacts, TurnFault, TurnFaultKind, TurnFinish};
+pub use facts::{CallFailure, EventContext, TurnFailure, TurnFailureKind, TurnFinish};
 pub use hook::{HookEvent, HookOutcome, HookRun};
 pub use jobs::{JobEnd, JobEnding, JobOwner, JobStart};
 pub use notes::EventNote;
@@ -117,7 +117,7 @@ pub enum Event {
         met: Option<Trigger>,
         /// The images that it has; absent without any.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        images: Vec<ImageFacts>,
+        images: Vec<ImageInfo>,
     },
     /// The rules of the user that hold, all of them, after each change.
     Rules {

@@ -32,7 +32,7 @@ pub struct UserText {
     pub sender: Option<ClientId>,
     /// What the user sends beside the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::image::ImageFacts>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::image::ImageInfo>"))]
     pub images: Vec<Image>,
 }
 

@@ -12,7 +12,7 @@ use crate::limits;
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum FileChoice {
     /// Every `*.md`.
     Markdown,
     /// Every `SKILL.md`; nothing below a skill is another one.
@@ -43,7 +43,7 @@ pub struct FoundFiles {
 
 /// Finds the files below a directory. Links are followed; where `within` is given (without links itself), only to what lies
 /// in it.
-pub fn find(directory: &Path, within: Option<&Path>, wanted: Wanted) -> FoundFiles {
+pub fn find(directory: &Path, within: Option<&Path>, wanted: FileChoice) -> FoundFiles {
     let mut found = FoundFiles::default();
     let search = Search { top: directory, within, wanted };
     if let Some(real) = search.real(directory, &mut found) {
@@ -68,7 +68,7 @@ impl FoundFiles {
 struct Search<'a> {
     top: &'a Path,
     within: Option<&'a Path>,
-    wanted: Wanted,
+    wanted: FileChoice,
 }
 
 impl Search<'_> {
@@ -114,13 +114,13 @@ impl Search<'_> {
         }
         found.names += names.len();
         names.sort();
-        if self.wanted == Wanted::Skills && names.iter().any(|name| name == SKILL_FILE) {
+        if self.wanted == FileChoice::Skills && names.iter().any(|name| name == SKILL_FILE) {
             names = vec![SKILL_FILE.into()];
         }
         let (mut files, mut directories) = (Vec::new(), Vec::new());
         for name in names {
             let path = self.top.join(relative).join(&name);
-            if self.wanted == Wanted::Skills && name != SKILL_FILE && name.eq_ignore_ascii_case(SKILL_FILE) {
+            if self.wanted == FileChoice::Skills && name != SKILL_FILE && name.eq_ignore_ascii_case(SKILL_FILE) {
                 found.faults.push(format!("{} is not read: it must be called {SKILL_FILE}", self.shown(&path)));
                 continue;
             }
@@ -160,8 +160,8 @@ impl Search<'_> {
 
     fn is_wanted(&self, name: &OsStr) -> bool {
         match self.wanted {
-            Wanted::Skills => name == SKILL_FILE,
-            Wanted::Markdown => Path::new(name).extension().is_some_and(|extension| extension == "md"),
+            FileChoice::Skills => name == SKILL_FILE,
+            FileChoice::Markdown => Path::new(name).extension().is_some_and(|extension| extension == "md"),
         }
     }
 }

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 
 use crate::limits;
 
-pub use files::{FoundFile, FoundFiles, SKILL_FILE, Wanted, find};
+pub use files::{FileChoice, FoundFile, FoundFiles, SKILL_FILE, find};
 pub use unused::UnusedMembers;
 
 /// The head and the text of a file.

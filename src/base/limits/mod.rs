@@ -84,10 +84,10 @@ pub const PAUSES: u32 = 10;
 /// Tool calls of one group that run at the same time.
 pub const PARALLEL_TOOLS: usize = 8;
 
-/// Longest time for which the screen folds what the agents did before it looks at keys again.
+/// Longest time for which the screen applies what the agents did before it looks at keys again.
 pub const FOLD_TIME: Duration = Duration::from_millis(4);
 
-/// Pieces of text that the screen folds for one frame, bytes: what is new is laid out in that frame.
+/// Pieces of text that the screen applies for one frame, bytes: what is new is laid out in that frame.
 pub const FOLD_BYTES: usize = 128 * 1024;
 
 /// Longest line of a server-sent event stream, bytes.
@@ -376,17 +376,17 @@ pub const SCREEN_ROWS: u16 = 400;
 
 /// Longest text of an argument in the summary of a call, characters.
 pub const SUMMARY_CHARS: usize = 200;
-/// Lines of an ended command's end that a folded block shows; the fewest of a running call's output.
+/// Lines of an ended command's end that a collapsed block shows; the fewest of a running call's output.
 pub const FOLDED_TAIL: usize = 3;
-/// Lines of a running call's output that a folded block shows where there is room; on a high screen it shows more.
+/// Lines of a running call's output that a collapsed block shows where there is room; on a high screen it shows more.
 pub const LIVE_ROWS: usize = 10;
-/// Lines of an ended command's beginning that a folded block shows.
+/// Lines of an ended command's beginning that a collapsed block shows.
 pub const FOLDED_HEAD: usize = 2;
 /// Lines that are shown rather than counted: a line that says that so few are left out takes nearly their room.
 pub const FOLDED_LEAST: usize = 3;
-/// Lines of a failed call's output that a folded block shows besides, because they say why it failed.
+/// Lines of a failed call's output that a collapsed block shows besides, because they say why it failed.
 pub const FOLDED_REASONS: usize = 3;
-/// Lines of a change that a folded block shows.
+/// Lines of a change that a collapsed block shows.
 pub const FOLDED_DIFF: usize = 8;
 
 /// Files of one name that an export passes over before it gives up.

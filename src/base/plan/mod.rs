@@ -268,7 +268,7 @@ impl Plan {
     }
 
     /// Says how far it is: `2 of 5 done, 1 struck out`.
-    pub fn progress_words(&self) -> String {
+    pub fn progress_text(&self) -> String {
         let (done, all) = self.progress();
         let struck_out = match self.count(StepState::StruckOut) {
             0 => String::new(),

@@ -4,7 +4,7 @@
 //! Source: `read-cache.c` of git 2.47, gitformat-index(5). Read is what git reads, in each of the ways in which it does that:
 //! one entry after the other, and in blocks that a table names.
 
-use super::fold;
+use super::fold_case;
 
 /// The first bytes of an index; a file without them is none.
 const SIGNATURE: &[u8] = b"DIRC";
@@ -21,10 +21,10 @@ const DIRECTORY: u32 = 0o040_000;
 /// Tells whether a file named like an index is none, or names only files in the working tree that are none of git's own.
 /// `hash_bytes` is the length of hashes in its repository.
 pub fn is_harmless_index(bytes: &[u8], hash_bytes: usize) -> bool {
-    !bytes.starts_with(SIGNATURE) || read(bytes, hash_bytes).is_some()
+    !bytes.starts_with(SIGNATURE) || parse(bytes, hash_bytes).is_some()
 }
 
-fn read(bytes: &[u8], hash_bytes: usize) -> Option<()> {
+fn parse(bytes: &[u8], hash_bytes: usize) -> Option<()> {
     let (version, count) = (number(bytes, 4)?, number(bytes, 8)?);
     let mut at = HEADER_BYTES;
     let mut name: Vec<u8> = Vec::new();
@@ -85,7 +85,7 @@ fn is_plain(name: &[u8], is_directory: bool) -> bool {
     name.is_empty()
         || name.split(|byte| *byte == b'/').all(|part| {
             let part = String::from_utf8_lossy(part);
-            !matches!(&*part, "" | "." | "..") && !matches!(&*fold(&part), ".git" | "git~1")
+            !matches!(&*part, "" | "." | "..") && !matches!(&*fold_case(&part), ".git" | "git~1")
         })
 }
 

@@ -75,11 +75,11 @@ impl DirectoryRole {
 /// The protected places of some writable directories and one user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProtectedPlaces {
-    directories: Vec<KnownDirectory>,
+    directories: Vec<NamedDirectory>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct KnownDirectory {
+struct NamedDirectory {
     role: DirectoryRole,
     path: PathBuf,
     names: Vec<String>,
@@ -145,7 +145,7 @@ impl ProtectedPlaces {
 
     /// As [`Self::with`].
     pub fn add(&mut self, role: DirectoryRole, path: &Path) {
-        self.directories.push(KnownDirectory { role, path: path.to_owned(), names: folded(path) });
+        self.directories.push(NamedDirectory { role, path: path.to_owned(), names: case_folded(path) });
     }
 
     /// Returns all of it as arguments, for the hidden sub-command.
@@ -154,7 +154,7 @@ impl ProtectedPlaces {
     }
 
     /// Returns the directories of a role.
-    pub fn of(&self, role: DirectoryRole) -> impl Iterator<Item = &Path> {
+    pub fn with_role(&self, role: DirectoryRole) -> impl Iterator<Item = &Path> {
         self.directories.iter().filter(move |known| known.role == role).map(|known| &*known.path)
     }
 
@@ -165,7 +165,7 @@ impl ProtectedPlaces {
 
     /// Returns what a path is, in a few words, when a change of it is always asked about.
     pub fn what(&self, path: &Path) -> Option<&'static str> {
-        let names = folded(path);
+        let names = case_folded(path);
         let below = self.below(&names);
         let in_version_control = || names.iter().find_map(|name| deep(name)).or_else(|| bare(&names, below));
         self.fixed(&names, below).or_else(|| hook(&names, below)).or_else(in_version_control).or_else(|| {
@@ -202,7 +202,7 @@ impl ProtectedPlaces {
         if self.is_free(path) {
             return None;
         }
-        let names = folded(path);
+        let names = case_folded(path);
         let below = self.below(&names);
         let is_written =
             self.within(&names, |role| role == DirectoryRole::Writable || role == DirectoryRole::Repository);
@@ -266,7 +266,7 @@ impl ProtectedPlaces {
             let is_one = repository::is_one(directory, exists);
             let is_completed = || repository::is_one(directory, &|other| other == path || exists(other));
             if is_one {
-                !version_control::git_writes(&folded(rest))
+                !version_control::git_writes(&case_folded(rest))
             } else {
                 rest.components().count() == 1 && is_completed()
             }
@@ -275,21 +275,21 @@ impl ProtectedPlaces {
     }
 
     fn is_index(&self, path: &Path, exists: &dyn Fn(&Path) -> bool) -> bool {
-        let names = folded(path);
+        let names = case_folded(path);
         let (below, is_inside) =
             (self.below(&names), |at: usize| names.get(at + 1..).is_some_and(version_control::is_index));
         let is_git = |(at, name): (usize, &String)| matches!(&**name, ".git" | "git~1") || at >= below && is_bare(name);
         let by_name = names.iter().enumerate().filter(|named| is_git(*named)).any(|(at, _)| is_inside(at));
         let is_part = || {
             repository::parts(path).any(|(directory, rest)| {
-                version_control::is_index(&folded(rest)) && repository::is_one(directory, exists)
+                version_control::is_index(&case_folded(rest)) && repository::is_one(directory, exists)
             })
         };
         !self.is_free(path) && (by_name || self.repositories(&names).any(version_control::is_index) || is_part())
     }
 
     fn is_in_repository(&self, path: &Path, exists: &dyn Fn(&Path) -> bool) -> bool {
-        let names = folded(path);
+        let names = case_folded(path);
         let is_named = names.iter().any(|name| deep(name).is_some()) || bare(&names, self.below(&names)).is_some();
         let is_part = || repository::parts(path).any(|(directory, _)| repository::is_one(directory, exists));
         !self.is_free(path) && (is_named || self.repositories(&names).next().is_some() || is_part())
@@ -303,11 +303,11 @@ impl ProtectedPlaces {
             around.max_by_key(|known| known.names.len())
         };
         let is_first = |path: &Path| {
-            let name = path.file_name().map(|name| fold(&name.to_string_lossy()));
+            let name = path.file_name().map(|name| fold_case(&name.to_string_lossy()));
             name.is_some_and(|name| name == "hooks" || is_bare(&name) || lists_in(&name))
         };
         // What a package manager unpacked is protected once it lies elsewhere.
-        let is_installed = |path: &Path| folded(path).iter().any(|name| DEPENDENCIES.contains(&name.as_str()));
+        let is_installed = |path: &Path| case_folded(path).iter().any(|name| DEPENDENCIES.contains(&name.as_str()));
         ground(from) != ground(to)
             || is_installed(from) != is_installed(to) && !self.is_free(to)
             || [from, to].into_iter().any(|path| !self.is_free(path) && is_first(path))
@@ -359,7 +359,7 @@ impl ProtectedPlaces {
         })
     }
 
-    fn roots(&self) -> impl Iterator<Item = &KnownDirectory> {
+    fn roots(&self) -> impl Iterator<Item = &NamedDirectory> {
         self.directories.iter().filter(|known| known.role == DirectoryRole::Writable)
     }
 
@@ -443,11 +443,11 @@ fn is_listed(list: &str, word: &str) -> bool {
 }
 
 /// Returns the names of a path as the most forgiving file system compares them.
-fn folded(path: &Path) -> Vec<String> {
+fn case_folded(path: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for component in path.components() {
         match component {
-            Component::Normal(name) => names.push(fold(&name.to_string_lossy())),
+            Component::Normal(name) => names.push(fold_case(&name.to_string_lossy())),
             // As it would be resolved; a real path has none.
             Component::ParentDir => {
                 names.pop();
@@ -458,7 +458,7 @@ fn folded(path: &Path) -> Vec<String> {
     names
 }
 
-fn fold(name: &str) -> String {
+fn fold_case(name: &str) -> String {
     // A stream of a file is named behind a colon where there are such.
     let name = name.split_once(':').map_or(name, |(name, _)| if name.is_empty() { ":" } else { name });
     let wide = |c: char| match c {

@@ -7,7 +7,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{fold, is_listed};
+use super::{fold_case, is_listed};
 
 /// What git reads in a repository, in small letters.
 const PARTS: &str = "\
@@ -33,7 +33,7 @@ pub(super) fn is_part_of_one(path: &Path, planned: &[PathBuf]) -> bool {
     parts(path).any(|(directory, _)| {
         let first = |path: &Path| {
             let name = path.strip_prefix(directory).ok()?.components().next()?;
-            Some(fold(&name.as_os_str().to_string_lossy()))
+            Some(fold_case(&name.as_os_str().to_string_lossy()))
         };
         let planned: Vec<String> = planned.iter().filter_map(|path| first(path)).collect();
         let is_planned = |path: &Path| first(path).is_some_and(|name| planned.contains(&name));
@@ -48,5 +48,5 @@ pub(super) fn is_one(directory: &Path, exists: &dyn Fn(&Path) -> bool) -> bool {
 }
 
 fn is_part(component: Component<'_>) -> bool {
-    matches!(component, Component::Normal(name) if is_listed(PARTS, &fold(&name.to_string_lossy())))
+    matches!(component, Component::Normal(name) if is_listed(PARTS, &fold_case(&name.to_string_lossy())))
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::id::{AgentId, CallId};
 use crate::plan::Plan;
-use crate::protocol::{FormField, Operation, form_words};
+use crate::protocol::{FormField, Operation, form_lines};
 use crate::summary::calls_made;
 
 /// The number of one approval request of the session. As text it is the id of the events `question` and `answer`.
@@ -129,7 +129,7 @@ impl ApprovalSubject {
 
     /// Returns the question for a reader of events, with the name of what it is about, and what exactly would happen
     /// (untrusted).
-    pub fn words(&self) -> (String, Option<String>) {
+    pub fn describe(&self) -> (String, Option<String>) {
         let (named, detail) = match self {
             Self::Operation { operation } => {
                 let (named, detail) = operation.named();
@@ -137,7 +137,7 @@ impl ApprovalSubject {
             }
             Self::Plain { detail, .. } => (None, Some(detail.clone())),
             Self::Form { server, message, fields } => {
-                (Some(server.clone()), Some(format!("{message}\n{}", form_words(fields))))
+                (Some(server.clone()), Some(format!("{message}\n{}", form_lines(fields))))
             }
             Self::Plan { plan } => (None, Some(plan.checklist())),
             Self::MoreCalls { .. } => (None, None),

@@ -78,7 +78,7 @@ impl FormField {
 
 impl FieldKind {
     /// Returns what it takes, in words (untrusted).
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Text { .. } => "a text".to_owned(),
             Self::Number { whole, least, most } => {
@@ -98,13 +98,13 @@ impl FieldKind {
 }
 
 /// Returns what a form asks for, one field a line (untrusted).
-pub fn form_words(fields: &[FormField]) -> String {
+pub fn form_lines(fields: &[FormField]) -> String {
     let line = |field: &FormField| {
         let need = if field.required { "" } else { ", may be left out" };
         let about = if field.about.is_empty() { String::new() } else { format!(" — {}", visible_line(&field.about)) };
         let first =
             field.default_text().map(|first| format!(", at first: {}", visible_line(&first))).unwrap_or_default();
-        format!("{}: {}{need}{first}{about}", visible_line(&field.name), visible_line(&field.kind.words()))
+        format!("{}: {}{need}{first}{about}", visible_line(&field.name), visible_line(&field.kind.describe()))
     };
     fields.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -158,7 +158,7 @@ pub fn read_form(fields: &[FormField], text: &str) -> Result<Map<String, Value>,
 }
 
 fn value_of(field: &FormField, text: &str) -> Result<Value, String> {
-    let wrong = || Err(format!("{} must be {}", visible_line(&field.name), visible_line(&field.kind.words())));
+    let wrong = || Err(format!("{} must be {}", visible_line(&field.name), visible_line(&field.kind.describe())));
     match &field.kind {
         FieldKind::Text { .. } | FieldKind::Choice { .. } => Ok(text.into()),
         FieldKind::Number { .. } => match (text.parse::<i64>(), text.parse::<f64>().ok().and_then(Number::from_f64)) {
@@ -225,7 +225,7 @@ pub fn check_form(fields: &[FormField], values: &Map<String, Value>) -> Result<(
                 FieldKind::Text { least: least @ 1.., .. } => format!(" of {least} characters or more"),
                 _ => String::new(),
             };
-            return Err(format!("{name} must be {}{bounds}", visible_line(&field.kind.words())));
+            return Err(format!("{name} must be {}{bounds}", visible_line(&field.kind.describe())));
         }
     }
     Ok(())

@@ -41,7 +41,7 @@ pub enum HookState {
 
 impl HookState {
     /// Returns it in words.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Own => "runs",
             Self::Accepted => "runs, you said yes",

@@ -35,7 +35,7 @@ pub use crate::details::{Undo, UndoneFile};
 pub use crate::id::ClientId;
 pub use approval::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, OfferedRule};
 pub use context::{ContextItem, ContextKind, ContextOperation, ContextPart, ContextReport, ContextRequest};
-pub use form::{FieldKind, FormField, check_form, default_form, form_text, form_words, read_form};
+pub use form::{FieldKind, FormField, check_form, default_form, form_lines, form_text, read_form};
 pub use hooks::{HookState, HookStatus};
 pub use models::ModelOption;
 pub use operation::{

@@ -1,7 +1,7 @@
 //! What a model says in its own words about a text of the user: a line of a reply that begins with the text's id, as the
 //! frame of the text asks for it (`[m9] the schema is v4 now`).
 //!
-//! Pure; folded by the receipts, the transcript and the exports. Always holds: without such a line there is no answer, and
+//! Pure; used by the receipts, the transcript and the exports. Always holds: without such a line there is no answer, and
 //! its sentence is one safe line of bounded length.
 
 use crate::id::MessageId;
@@ -49,7 +49,7 @@ pub fn answer_mark(id: &MessageId) -> String {
 mod tests {
     use super::*;
 
-    fn read(reply: &str) -> Vec<(String, String)> {
+    fn parse(reply: &str) -> Vec<(String, String)> {
         text_answers(reply).into_iter().map(|answer| (answer.id.as_str().to_owned(), answer.sentence)).collect()
     }
 
@@ -57,17 +57,17 @@ mod tests {
     fn a_line_that_begins_with_an_id_is_an_answer_and_nothing_else_is() {
         let reply = "I go on.\n[m9] The schema is v4 now.\n- **[m10]**: left the tests out\n";
         let wanted = [("m9", "The schema is v4 now."), ("m10", "left the tests out")];
-        assert_eq!(read(reply), wanted.map(|(id, sentence)| (id.to_owned(), sentence.to_owned())));
+        assert_eq!(parse(reply), wanted.map(|(id, sentence)| (id.to_owned(), sentence.to_owned())));
         for nothing in ["", "see [m9] there", "[m9]", "[m9] \n", "[m9](http://a)", "[m 9] x", "[] x", "m9: x"] {
-            assert_eq!(read(nothing), [], "{nothing:?}");
+            assert_eq!(parse(nothing), [], "{nothing:?}");
         }
     }
 
     #[test]
     fn a_sentence_is_safe_and_bounded_and_so_is_their_number() {
         let long = format!("[m1] \u{1b}[31m{}", "x".repeat(10_000));
-        let (_, sentence) = read(&long).remove(0);
+        let (_, sentence) = parse(&long).remove(0);
         assert!(!sentence.contains('\u{1b}') && sentence.chars().count() <= limits::ANSWER_COLUMNS, "{sentence}");
-        assert_eq!(read(&"[m1] done\n".repeat(1_000)).len(), limits::ANSWERS);
+        assert_eq!(parse(&"[m1] done\n".repeat(1_000)).len(), limits::ANSWERS);
     }
 }

@@ -1,6 +1,6 @@
 //! Output of a command as a terminal would show it: colours, carriage returns and erased lines are interpreted.
 //!
-//! Used by the fold of the transcript. Always holds: the text has passed the sanitiser, so that of all that a command can
+//! Used by the reducer of the transcript. Always holds: the text has passed the sanitiser, so that of all that a command can
 //! print only a line's own words and the names of seven colours are left. Every other sequence is shown, not obeyed.
 
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ pub struct CommandOutput {
 
 impl CommandOutput {
     /// Interprets a whole output.
-    pub fn of(output: &str) -> Self {
+    pub fn parse(output: &str) -> Self {
         let mut reader = CommandOutputReader::default();
         reader.push(output);
         reader.finish()
@@ -364,11 +364,11 @@ mod tests {
     use super::*;
 
     fn shown(output: &str) -> String {
-        CommandOutput::of(output).text
+        CommandOutput::parse(output).text
     }
 
     fn colours(output: &str) -> Vec<(String, Hue)> {
-        let output = CommandOutput::of(output);
+        let output = CommandOutput::parse(output);
         output.colours.iter().map(|part| (output.text[part.start..part.end].to_owned(), part.hue)).collect()
     }
 
@@ -400,13 +400,13 @@ mod tests {
 
     #[test]
     fn a_text_without_colours_gets_those_that_were_seen() {
-        let printed = CommandOutput::of("ok\n\u{1b}[31mred\u{1b}[0m and \u{1b}[32mgreen\u{1b}[0m\n");
-        let whole = CommandOutput::of("It failed:\nok\nred and green\n[exit code 1]\n").coloured_by(&printed);
+        let printed = CommandOutput::parse("ok\n\u{1b}[31mred\u{1b}[0m and \u{1b}[32mgreen\u{1b}[0m\n");
+        let whole = CommandOutput::parse("It failed:\nok\nred and green\n[exit code 1]\n").coloured_by(&printed);
         let parts: Vec<&str> = whole.colours.iter().map(|part| &whole.text[part.start..part.end]).collect();
         assert_eq!(parts, ["red", "green"]);
-        assert_eq!(CommandOutput::of("something else").coloured_by(&printed).colours, []);
-        let printed = CommandOutput::of("\u{1b}[?25l\u{1b}[31mred\u{1b}[0m\nand \u{1b}[32mgreen\u{1b}[0m\n");
-        let whole = CommandOutput::of("red\nand green\n").coloured_by(&printed);
+        assert_eq!(CommandOutput::parse("something else").coloured_by(&printed).colours, []);
+        let printed = CommandOutput::parse("\u{1b}[?25l\u{1b}[31mred\u{1b}[0m\nand \u{1b}[32mgreen\u{1b}[0m\n");
+        let whole = CommandOutput::parse("red\nand green\n").coloured_by(&printed);
         let parts: Vec<&str> = whole.colours.iter().map(|part| &whole.text[part.start..part.end]).collect();
         assert_eq!(parts, ["green"], "the line with a sequence that is shown has none");
     }
@@ -431,7 +431,7 @@ mod tests {
     fn what_is_shown_does_not_depend_on_the_pieces_and_is_always_visible_text() {
         let output =
             "a\u{1b}[31mb\tc\r\u{1b}[Kd\u{0301}e\u{1b}[32m\u{0301}\u{200d}f\u{1b}[2J\r\n\u{1b}[1mx\rüy\u{1b}[3";
-        let whole = CommandOutput::of(output);
+        let whole = CommandOutput::parse(output);
         assert_eq!(visible(&whole.text), whole.text);
         let mut reader = CommandOutputReader::default();
         for c in output.chars() {

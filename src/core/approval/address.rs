@@ -17,7 +17,7 @@ impl Address {
     }
 
     /// Returns the address that an operation asks, if it can be read.
-    pub(super) fn of(operation: &Operation) -> Option<Self> {
+    pub(super) fn from_operation(operation: &Operation) -> Option<Self> {
         let (Operation::Fetch(FetchOperation { url, .. }) | Operation::Clone(CloneOperation { url, .. })) = operation
         else {
             return None;

@@ -80,7 +80,9 @@ impl Grant {
         match operation {
             Operation::Command(operation) => Some(Self::of_command(operation, shape)),
             Operation::Write(operation) => is_within(operation, root).then_some(Self::Edits),
-            Operation::Fetch(_) => Address::of(operation).as_ref().and_then(Address::origin).map(Self::Host),
+            Operation::Fetch(_) => {
+                Address::from_operation(operation).as_ref().and_then(Address::origin).map(Self::Host)
+            }
             Operation::Search(_) => Some(Self::Searches),
             Operation::ServerTool(operation) => Some(Self::ServerTool(operation.name())),
             Operation::Custom(operation) => {
@@ -115,7 +117,7 @@ impl Grant {
                 *command == operation.command && *cwd == operation.cwd
             }
             (Self::Host(origin), Operation::Fetch(_)) => {
-                Address::of(operation).as_ref().and_then(Address::origin).as_ref() == Some(origin)
+                Address::from_operation(operation).as_ref().and_then(Address::origin).as_ref() == Some(origin)
             }
             (Self::Searches, Operation::Search(_)) => true,
             (Self::ServerTool(name), Operation::ServerTool(operation)) => *name == operation.name(),

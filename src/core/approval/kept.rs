@@ -28,7 +28,7 @@ pub enum RuleReach {
 
 impl RuleReach {
     /// Returns it in words: where the rule holds.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Project => "this project",
             Self::Everywhere => "every project",
@@ -88,7 +88,7 @@ impl KeptRule {
             | Grant::Template(_) => return None,
         };
         let shape =
-            if let Operation::Command(operation) = operation { Some(Shape::of(&operation.command)) } else { None };
+            if let Operation::Command(operation) = operation { Some(Shape::parse(&operation.command)) } else { None };
         let rule = Self::parse(&format!("{}: {pattern}", operation.tool())).ok()?;
         rule.covers(operation, shape.as_ref(), root).then_some(rule)
     }

@@ -205,13 +205,13 @@ impl Policy {
     pub(super) fn study(&self, operation: &Operation) -> Study {
         let mut study = match operation {
             Operation::Command(operation) => {
-                let shape = Shape::of(&operation.command);
+                let shape = Shape::parse(&operation.command);
                 let commands = commands(&operation.command, &shape);
                 let named = self.named_by(&commands, &operation.cwd);
                 Study { commands: Some(commands), shape: Some(shape), named, protected: None }
             }
             Operation::Input(operation) => {
-                let commands = commands(&operation.text, &Shape::of(&operation.text));
+                let commands = commands(&operation.text, &Shape::parse(&operation.text));
                 // Nobody knows what a program makes of its input: no allow rule and no grant covers it.
                 let unclear = commands.unclear.or(Some("a program does with its input what it wants"));
                 Study { commands: Some(Commands { unclear, ..commands }), ..Study::default() }
@@ -445,7 +445,7 @@ impl Policy {
 
 /// Returns whether a command only looks at files, as far as its words say: then nothing that comes later builds on it.
 pub fn only_reads(command: &str) -> bool {
-    let shape = Shape::of(command);
+    let shape = Shape::parse(command);
     let looks = |words: &[String]| {
         let program = words.first().is_some_and(|program| only_looks(name_of(program)));
         program && matches!(reach(words), Reach::Own(_))

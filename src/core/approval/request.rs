@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::approval::{KeptRule, Mode};
-use steersman_base::event::CallFault;
+use steersman_base::event::CallFailure;
 use steersman_base::protocol::{Answer, ApprovalId, ApprovalRequest};
 
 /// The answer to a question of the program itself.
@@ -47,18 +47,18 @@ pub struct Refusal {
     /// The sentence.
     pub words: String,
     /// Whether the user said no, or the operation was refused without an answer.
-    pub fault: CallFault,
+    pub fault: CallFailure,
 }
 
 impl Refusal {
     /// Makes what the user said no to.
     pub fn declined(words: impl Into<String>) -> Self {
-        Self { words: words.into(), fault: CallFault::Declined }
+        Self { words: words.into(), fault: CallFailure::Declined }
     }
 
     /// Makes what was refused without an answer of the user.
     pub fn refused(words: impl Into<String>) -> Self {
-        Self { words: words.into(), fault: CallFault::Refused }
+        Self { words: words.into(), fault: CallFailure::Refused }
     }
 }
 

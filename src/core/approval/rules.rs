@@ -85,7 +85,7 @@ pub(super) enum Pattern {
     Path {
         exact: PathPattern,
         /// In small letters, for rules that are read widely.
-        folded: PathPattern,
+        lowercase: PathPattern,
     },
     Address(Box<AddressPattern>),
     Query(Glob),
@@ -137,7 +137,7 @@ impl Rules {
     /// Tells whether a deny rule may be about an operation: also where a command cannot be read.
     pub fn may_deny(&self, operation: &Operation, root: Option<&Path>) -> bool {
         let commands = match operation {
-            Operation::Command(operation) => Some(commands(&operation.command, &Shape::of(&operation.command))),
+            Operation::Command(operation) => Some(commands(&operation.command, &Shape::parse(&operation.command))),
             _ => None,
         };
         let is_unclear = commands.as_ref().is_some_and(|commands| commands.unclear.is_some());
@@ -272,7 +272,7 @@ impl Rule {
             (Some(pattern), PatternKind::Command) => Pattern::Words(Words::parse(pattern).map_err(fail)?),
             (Some(pattern), PatternKind::Path | PatternKind::Reading) => Pattern::Path {
                 exact: PathPattern::parse(pattern).map_err(fail)?,
-                folded: PathPattern::parse(&composed(&pattern.to_lowercase())).map_err(fail)?,
+                lowercase: PathPattern::parse(&composed(&pattern.to_lowercase())).map_err(fail)?,
             },
             (Some(pattern), PatternKind::Address) => {
                 Pattern::Address(Box::new(AddressPattern::parse(pattern).map_err(fail)?))
@@ -323,7 +323,7 @@ impl Rule {
             (Operation::ServerTool(operation), Pattern::Query(pattern)) => pattern.matches(&operation.name()),
             (Operation::Search(operation), Pattern::Query(pattern)) => pattern.matches(&operation.query),
             (operation, Pattern::Address(pattern)) => {
-                Address::of(operation).is_some_and(|address| pattern.allows(&address))
+                Address::from_operation(operation).is_some_and(|address| pattern.allows(&address))
             }
             _ => false,
         }
@@ -339,15 +339,15 @@ impl Rule {
             (Pattern::Words(pattern), _) => {
                 seen.commands.is_some_and(|commands| commands.found.iter().any(|found| pattern.touches(found)))
             }
-            (Pattern::Path { exact, folded }, Operation::Write(operation)) => {
+            (Pattern::Path { exact, lowercase }, Operation::Write(operation)) => {
                 let root = seen.root.map(lower);
-                exact.matches(&operation.path, seen.root) || folded.matches(&lower(&operation.path), root.as_deref())
+                exact.matches(&operation.path, seen.root) || lowercase.matches(&lower(&operation.path), root.as_deref())
             }
             (pattern, Operation::Use(UseOperation { path: Some(path), .. })) => pattern.hides(path, seen.root),
             (Pattern::Query(pattern), Operation::Use(operation)) => pattern.matches_in_any_case(&operation.shown),
             // What is no address is refused by its tool; until then it counts as denied.
             (Pattern::Address(pattern), operation) => {
-                Address::of(operation).is_none_or(|address| pattern.touches(&address))
+                Address::from_operation(operation).is_none_or(|address| pattern.touches(&address))
             }
             (Pattern::Query(pattern), Operation::Search(operation)) => pattern.matches_in_any_case(&operation.query),
             (Pattern::Query(pattern), Operation::ServerTool(operation)) => {
@@ -367,10 +367,10 @@ impl Pattern {
 
     /// Tells whether it is about reading a path: about the path itself, or about a directory that it lies in.
     pub(super) fn hides(&self, path: &Path, root: Option<&Path>) -> bool {
-        let Self::Path { exact, folded } = self else { return false };
+        let Self::Path { exact, lowercase } = self else { return false };
         let (folded_path, folded_root) = (lower(path), root.map(lower));
         path.ancestors().any(|path| exact.matches(path, root))
-            || folded_path.ancestors().any(|path| folded.matches(path, folded_root.as_deref()))
+            || folded_path.ancestors().any(|path| lowercase.matches(path, folded_root.as_deref()))
     }
 }
 
@@ -382,7 +382,7 @@ impl Words {
     fn parse(pattern: &str) -> Result<Self, String> {
         let is_exact = !pattern.contains(['*', '?']);
         // Only here can quotes be: the words are then those that a shell makes of it.
-        match Shape::of(pattern) {
+        match Shape::parse(pattern) {
             Shape::Simple(words) => {
                 let words = words.into_iter().map(WordPattern::Exact).collect();
                 return Ok(Self { words, is_open: false });
@@ -395,7 +395,7 @@ impl Words {
         // Without its stars it must be one simple command of plain words too.
         let plain = pattern.replace(['*', '?'], "x");
         let words: Vec<&str> = pattern.split_whitespace().collect();
-        match Shape::of(&plain) {
+        match Shape::parse(&plain) {
             Shape::Simple(plain) if plain.len() == words.len() && !pattern.contains(['\'', '"']) => {}
             Shape::Simple(_) => return Err("stars cannot stand beside quotes".to_owned()),
             Shape::Complex { why } => {

@@ -39,7 +39,7 @@ impl AgentNotes {
     }
 
     /// Takes what this agent has not heard yet; only the main agent has sub-agents.
-    pub fn take(&self, reader: &AgentId) -> Vec<AgentNote> {
+    pub fn take_notes(&self, reader: &AgentId) -> Vec<AgentNote> {
         if !reader.is_main() {
             return Vec::new();
         }

@@ -72,7 +72,7 @@ impl Plans {
     }
 
     /// Returns the plan of an agent as its model knows it.
-    pub fn known(&self, agent: &AgentId) -> Plan {
+    pub fn plan_or_default(&self, agent: &AgentId) -> Plan {
         lock(&self.inner).plans.get(agent).map(|shared| shared.known.clone()).unwrap_or_default()
     }
 

@@ -49,7 +49,7 @@ impl Rules {
     }
 
     /// Returns the rules that an agent is to know of: those that were sent to it, and those that hold for it.
-    pub fn of(&self, agent: &AgentId) -> Vec<Rule> {
+    pub fn for_agent(&self, agent: &AgentId) -> Vec<Rule> {
         let inner = self.lock();
         let member = inner.members.iter().find(|member| member.id == *agent);
         let concerns = |(set, rule): &&(u64, Rule)| {
@@ -194,11 +194,11 @@ mod tests {
         let _new = rules.enter(&new, &main);
         let grandchild = AgentId::new("worker 2");
         let _grandchild = rules.enter(&grandchild, &old);
-        assert_eq!(ids(&rules.of(&main)), ["m1", "m2", "m3"]);
-        assert_eq!(ids(&rules.of(&old)), ["m2"]);
-        assert_eq!(ids(&rules.of(&new)), ["m2", "m3"]);
-        assert_eq!(ids(&rules.of(&grandchild)), ["m2", "m3"]);
-        assert_eq!(ids(&rules.of(&AgentId::new("stranger"))), [""; 0]);
+        assert_eq!(ids(&rules.for_agent(&main)), ["m1", "m2", "m3"]);
+        assert_eq!(ids(&rules.for_agent(&old)), ["m2"]);
+        assert_eq!(ids(&rules.for_agent(&new)), ["m2", "m3"]);
+        assert_eq!(ids(&rules.for_agent(&grandchild)), ["m2", "m3"]);
+        assert_eq!(ids(&rules.for_agent(&AgentId::new("stranger"))), [""; 0]);
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!((edited.text.as_str(), edited.version, edited.scope), ("other", 1, RuleScope::Tree));
         let scope = RuleChange::Edit { text: None, scope: Some(RuleScope::Agent) };
         assert!(rules.change(&"m1".into(), scope));
-        assert_eq!(ids(&rules.of(&worker)), ["m2"]);
+        assert_eq!(ids(&rules.for_agent(&worker)), ["m2"]);
         drop(membership);
         assert_eq!(ids(&rules.list()), ["m1"]);
         assert!(rules.change(&"m1".into(), RuleChange::Withdraw));

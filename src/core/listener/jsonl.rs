@@ -244,7 +244,7 @@ impl Truncation {
                         break;
                     }
                     self.bound(&format!("{field}/{fits}"), item, shape);
-                    self.take(2);
+                    self.consume(2);
                     fits += 1;
                 }
                 self.bytes += items.drain(fits..).map(|item| size(&item)).sum::<usize>();
@@ -255,7 +255,7 @@ impl Truncation {
                     if shape == ObjectShape::Free && (self.room == 0 || name.len() > SHORT) {
                         gone.push(name.clone());
                     } else {
-                        self.take(name.len() + 4);
+                        self.consume(name.len() + 4);
                         self.bound(&format!("{field}/{name}"), member, shape);
                     }
                 }
@@ -263,7 +263,7 @@ impl Truncation {
                     self.bytes += name.len() + members.shift_remove(&name).map_or(0, |member| size(&member));
                 }
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => self.take(8),
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.consume(8),
         }
     }
 
@@ -279,10 +279,10 @@ impl Truncation {
             text.truncate(end);
             text.push('…');
         }
-        self.take(text.len() + 2);
+        self.consume(text.len() + 2);
     }
 
-    fn take(&mut self, bytes: usize) {
+    fn consume(&mut self, bytes: usize) {
         self.room = self.room.saturating_sub(bytes);
     }
 }

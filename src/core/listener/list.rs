@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use crate::listener::{HistoryChange, Listener};
 use steersman_base::clock;
-use steersman_base::event::{Envelope, Event, EventFacts};
+use steersman_base::event::{Envelope, Event, EventContext};
 use steersman_base::id::AgentId;
 
 type Listeners = Arc<[Arc<dyn Listener>]>;
@@ -128,7 +128,7 @@ impl ListenerList {
     }
 
     /// Passes what the next event of the agent does not say by itself to every listener.
-    pub fn notify_facts(&self, facts: &EventFacts) {
+    pub fn notify_facts(&self, facts: &EventContext) {
         let attached = self.attached();
         for listener in self.listeners.iter().chain(attached.iter()) {
             guarded(listener, || listener.on_facts(&self.agent, facts));

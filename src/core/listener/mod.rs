@@ -28,7 +28,7 @@ use std::task::{Context, Poll};
 
 use futures_util::future::BoxFuture;
 
-use steersman_base::event::{Envelope, EventFacts};
+use steersman_base::event::{Envelope, EventContext};
 use steersman_base::id::AgentId;
 use steersman_base::message::Message;
 
@@ -82,7 +82,7 @@ pub trait Listener: Send + Sync {
     }
 
     /// Takes what the next event of this agent does not say by itself.
-    fn on_facts(&self, agent: &AgentId, facts: &EventFacts) {
+    fn on_facts(&self, agent: &AgentId, facts: &EventContext) {
         let _ = (agent, facts);
     }
 
@@ -119,7 +119,7 @@ impl<L: Listener + ?Sized> Listener for Arc<L> {
         (**self).on_history(agent, change);
     }
 
-    fn on_facts(&self, agent: &AgentId, facts: &EventFacts) {
+    fn on_facts(&self, agent: &AgentId, facts: &EventContext) {
         (**self).on_facts(agent, facts);
     }
 

@@ -56,10 +56,10 @@ impl Capture {
     /// Takes the next piece of what a command prints.
     pub async fn push(&mut self, piece: &[u8], outputs: Option<&Outputs>) {
         let shown = self.terminal.push(piece);
-        self.take(&shown, outputs).await;
+        self.add_piece(&shown, outputs).await;
     }
 
-    async fn take(&mut self, piece: &[u8], outputs: Option<&Outputs>) {
+    async fn add_piece(&mut self, piece: &[u8], outputs: Option<&Outputs>) {
         self.total += piece.len() as u64;
         self.line_ends += line_ends(piece);
         if self.total > limits::COMMAND_BYTES as u64 {
@@ -112,7 +112,7 @@ impl Capture {
     /// Returns what the model gets.
     pub async fn finish(mut self, outputs: Option<&Outputs>) -> Captured {
         let last = self.terminal.finish();
-        self.take(&last, outputs).await;
+        self.add_piece(&last, outputs).await;
         let total = self.total;
         let newest = self.tail.last().or(self.head.last());
         let lines = self.line_ends + u64::from(newest.is_some_and(|byte| *byte != b'\n'));
@@ -164,7 +164,7 @@ pub async fn shorten(text: String, outputs: Option<&Outputs>) -> String {
     }
     let mut capture = Capture::default();
     for piece in text.as_bytes().chunks(PIECE) {
-        capture.take(piece, outputs).await;
+        capture.add_piece(piece, outputs).await;
     }
     capture.finish(outputs).await.text
 }

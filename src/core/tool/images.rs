@@ -39,7 +39,7 @@ impl ResultImages {
     }
 
     /// Takes those of all calls.
-    pub fn take(&self) -> Vec<Image> {
+    pub fn take_images(&self) -> Vec<Image> {
         std::mem::take(&mut *lock(&self.all))
     }
 

@@ -57,7 +57,7 @@ fn member(value: &mut Value, schema: &Value, root: &Value, depth: usize) {
     }
     if let Value::String(text) = value
         && !is("string")
-        && let Some(read) = read(text, &types)
+        && let Some(read) = parse(text, &types)
     {
         *value = read;
     }
@@ -110,7 +110,7 @@ fn takes_only_null(schema: &Value) -> bool {
 }
 
 /// Reads a text that stands for a value of one of these types.
-fn read(text: &str, types: &[&str]) -> Option<Value> {
+fn parse(text: &str, types: &[&str]) -> Option<Value> {
     let is = |kind: &str| types.contains(&kind);
     let text = text.trim();
     if is("object") || is("array") {

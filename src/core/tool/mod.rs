@@ -44,7 +44,7 @@ use serde_json::Value;
 use crate::approval::{ApprovalRecord, Approvals, Approved, Asker, Proposal, Taint, UseOperation};
 use crate::control::Cancellable;
 use steersman_base::details::Details;
-use steersman_base::event::CallFault;
+use steersman_base::event::CallFailure;
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::message::Arguments;
 use steersman_base::plan::PlanChanged;
@@ -262,7 +262,7 @@ pub enum ToolReport {
     /// The call changed the plan of its agent.
     Plan(Box<PlanChanged>),
     /// An operation of the call is not carried out.
-    Refused(CallFault),
+    Refused(CallFailure),
 }
 
 impl ToolContext {

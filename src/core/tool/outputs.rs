@@ -47,15 +47,15 @@ impl Outputs {
     /// # Errors
     /// The error of the file system.
     pub fn new(parent: &Path) -> io::Result<Self> {
-        Ok(Self::of(Ok(TemporaryDirectory::new_in(parent, "output")?)))
+        Ok(Self::in_directory(Ok(TemporaryDirectory::new_in(parent, "output")?)))
     }
 
     /// Makes a place that keeps nothing, and says why when something is to be kept.
     pub fn without(why: impl Into<String>) -> Self {
-        Self::of(Err(why.into()))
+        Self::in_directory(Err(why.into()))
     }
 
-    fn of(directory: Result<TemporaryDirectory, String>) -> Self {
+    fn in_directory(directory: Result<TemporaryDirectory, String>) -> Self {
         let room = Arc::new(AtomicU64::new(limits::OUTPUT_FILES_BYTES));
         Self { directory, files: AtomicU64::new(0), room }
     }

@@ -274,18 +274,18 @@ impl Parameters {
             match map.get(&parameter.name) {
                 Some(value) => problems.extend(parameter.problem(value)),
                 None if parameter.need == Need::Required => {
-                    problems.push(format!("{:?} is missing; it must be {}", parameter.name, parameter.kind.wanted()));
+                    problems.push(format!("{:?} is missing; it must be {}", parameter.name, parameter.kind.expected()));
                 }
                 None => {}
             }
         }
         for name in map.keys().filter(|name| !self.list.iter().any(|p| p.name == **name)) {
-            problems.push(format!("{} is not a parameter; {}", quoted(name), self.known()));
+            problems.push(format!("{} is not a parameter; {}", quoted(name), self.field_names()));
         }
         problems
     }
 
-    fn known(&self) -> String {
+    fn field_names(&self) -> String {
         let names: Vec<&str> = self.list.iter().map(|p| p.name.as_str()).collect();
         if names.is_empty() { "there are none".to_owned() } else { format!("the parameters are {}", names.join(", ")) }
     }
@@ -332,7 +332,7 @@ impl Parameter {
                 None => false,
             },
         };
-        (!fits).then(|| format!("{:?} must be {}, not {}", self.name, self.kind.wanted(), shown(value)))
+        (!fits).then(|| format!("{:?} must be {}, not {}", self.name, self.kind.expected(), shown(value)))
     }
 
     /// Returns what is wrong with the first item that does not fit.
@@ -350,7 +350,7 @@ impl Parameter {
 }
 
 impl ParamType {
-    fn wanted(&self) -> String {
+    fn expected(&self) -> String {
         match self {
             Self::String => "a string".to_owned(),
             Self::Integer => "an integer".to_owned(),

@@ -57,7 +57,7 @@ impl ArgumentSchema {
             problems.extend(self.alternatives(list(schema, keyword), value, at, shared, levels));
         }
         if !fits(schema, value) {
-            problems.push(format!("{} must be {}, not {}", named(at), self.wanted(schema, levels), shown(value)));
+            problems.push(format!("{} must be {}, not {}", named(at), self.expected(schema, levels), shown(value)));
             return problems;
         }
         match value {
@@ -80,7 +80,7 @@ impl ArgumentSchema {
         let empty = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
         for name in list(schema, "required").filter_map(Value::as_str).filter(|name| !map.contains_key(*name)) {
-            let wanted = properties.get(name).map_or("given".to_owned(), |schema| self.wanted_of(schema, levels));
+            let wanted = properties.get(name).map_or("given".to_owned(), |schema| self.expected_of(schema, levels));
             problems.push(format!("{:?} is missing; it must be {wanted}", below(at, name)));
         }
         let others = schema.get("additionalProperties");
@@ -91,7 +91,7 @@ impl ArgumentSchema {
                 problems.extend(self.check(schema, value, &place, Extent::Whole, levels));
             } else if is_closed && !self.knows(schema, name, levels) || others == Some(&Value::Bool(false)) {
                 if extent == Extent::Whole {
-                    problems.push(format!("{} is not a parameter; {}", quoted(&place), known(properties)));
+                    problems.push(format!("{} is not a parameter; {}", quoted(&place), property_names(properties)));
                 }
             } else if let Some(others) = others {
                 problems.extend(self.check(others, value, &place, Extent::Whole, levels));
@@ -152,12 +152,12 @@ impl ArgumentSchema {
         self.0.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
     }
 
-    fn wanted_of(&self, schema: &Value, levels: usize) -> String {
-        schema.as_object().map_or_else(|| "given".to_owned(), |schema| self.wanted(schema, levels))
+    fn expected_of(&self, schema: &Value, levels: usize) -> String {
+        schema.as_object().map_or_else(|| "given".to_owned(), |schema| self.expected(schema, levels))
     }
 
     /// Returns what a value must be, in words.
-    fn wanted(&self, schema: &Map<String, Value>, levels: usize) -> String {
+    fn expected(&self, schema: &Map<String, Value>, levels: usize) -> String {
         let Some(levels) = levels.checked_sub(1) else { return "given".to_owned() };
         if let Some(only) = schema.get("const") {
             return only.to_string();
@@ -166,7 +166,7 @@ impl ArgumentSchema {
             return one_of(list(schema, "enum").map(Value::to_string).collect());
         }
         if let Some(target) = self.target(schema) {
-            return self.wanted_of(target, levels);
+            return self.expected_of(target, levels);
         }
         if let Some(keyword) = ["oneOf", "anyOf"].into_iter().find(|keyword| schema.contains_key(*keyword)) {
             return self.any_of(list(schema, keyword), levels);
@@ -188,7 +188,7 @@ impl ArgumentSchema {
     }
 
     fn any_of<'a>(&self, alternatives: impl Iterator<Item = &'a Value>, levels: usize) -> String {
-        one_of(alternatives.map(|schema| self.wanted_of(schema, levels)).collect())
+        one_of(alternatives.map(|schema| self.expected_of(schema, levels)).collect())
     }
 }
 
@@ -287,7 +287,7 @@ fn types(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     one.into_iter().chain(list(schema, "type").filter_map(Value::as_str))
 }
 
-fn known(properties: &Map<String, Value>) -> String {
+fn property_names(properties: &Map<String, Value>) -> String {
     let names: Vec<&str> = properties.keys().map(String::as_str).collect();
     if names.is_empty() { "there are none".to_owned() } else { format!("the parameters are {}", names.join(", ")) }
 }

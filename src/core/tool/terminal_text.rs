@@ -60,7 +60,7 @@ enum Effect {
 
 impl TerminalText {
     /// Interprets a whole output.
-    pub fn of(output: &[u8]) -> Vec<u8> {
+    pub fn render(output: &[u8]) -> Vec<u8> {
         let mut text = Self::default();
         let mut shown = text.push(output);
         shown.append(&mut text.finish());
@@ -376,7 +376,7 @@ mod tests {
     use super::*;
 
     fn shown(output: &str) -> String {
-        String::from_utf8(TerminalText::of(output.as_bytes())).unwrap()
+        String::from_utf8(TerminalText::render(output.as_bytes())).unwrap()
     }
 
     #[test]
@@ -403,7 +403,7 @@ mod tests {
         ] {
             assert_eq!(shown(output), seen, "{output:?}");
         }
-        assert_eq!(TerminalText::of(b"\xff\xfe\rx\xe2\x82"), b"x\xe2\x82");
+        assert_eq!(TerminalText::render(b"\xff\xfe\rx\xe2\x82"), b"x\xe2\x82");
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl BackgroundHooks {
     }
 
     /// Takes what has ended since, in the order of its ends.
-    pub fn take(&self, agent: &AgentId) -> Vec<EndedHook> {
+    pub fn take_ended(&self, agent: &AgentId) -> Vec<EndedHook> {
         lock(&self.ended).remove(agent).unwrap_or_default()
     }
 }

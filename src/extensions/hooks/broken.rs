@@ -131,7 +131,7 @@ impl BrokenGuard {
     }
 
     /// Returns the file and what is wrong in it.
-    pub fn fault(&self) -> String {
+    pub fn error(&self) -> String {
         format!("{} ({})", self.file, self.why)
     }
 }
@@ -161,7 +161,7 @@ impl LoopHooks for GuardedHooks {
             if let Some(guard) = self.broken.iter().find(|guard| guard.matcher.matches(&names)) {
                 let why = format!(
                     "Steersman cannot read the hook that guards this call: {}. It blocks {} until the user fixes the file or goes on without the hook",
-                    guard.fault(),
+                    guard.error(),
                     guard.calls()
                 );
                 emit(Event::HookRan(HookRun {

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::hooks::{Hook, HookWaiting};
 use steersman_base::limits;
 use steersman_base::text::{QuestionText, hex};
-use steersman_tools::workspace::{Beside, Network, Placement, PrivateCopy, Script};
+use steersman_tools::workspace::{Network, Placement, PrivateCopy, Script, SiblingFiles};
 
 /// The directories that the command of a hook can name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,10 +31,10 @@ pub struct HookPlaces {
 /// Why they cannot be compared: one is too large, or there are too many.
 pub fn scripts(hook: &Hook, places: &HookPlaces) -> Result<Vec<Script>, String> {
     let mut found: Vec<Script> = Vec::new();
-    let words = words(&hook.command).into_iter().chain(hook.arguments.iter().flatten().cloned());
+    let words = split_words(&hook.command).into_iter().chain(hook.arguments.iter().flatten().cloned());
     for path in words.filter_map(|word| place(&word, hook, places)) {
         if found.iter().all(|script| script.path != path) {
-            found.extend(Script::read(&path)?);
+            found.extend(Script::load(&path)?);
         }
         if found.len() > limits::HOOK_SCRIPTS {
             return Err(format!("it names more than {} scripts", limits::HOOK_SCRIPTS));
@@ -57,12 +57,12 @@ impl HookPin {
     ///
     /// # Errors
     /// As [`scripts`].
-    pub fn read(hook: &Hook, places: &HookPlaces) -> Result<Self, String> {
-        Ok(Self::of(hook, &scripts(hook, places)?, places))
+    pub fn load(hook: &Hook, places: &HookPlaces) -> Result<Self, String> {
+        Ok(Self::new(hook, &scripts(hook, places)?, places))
     }
 
     /// Returns the pin of a hook with these scripts, as they were read.
-    pub fn of(hook: &Hook, scripts: &[Script], places: &HookPlaces) -> Self {
+    pub fn new(hook: &Hook, scripts: &[Script], places: &HookPlaces) -> Self {
         let mut text = QuestionText::default();
         hook.describe(&mut text, scripts);
         Self { hash: hash_of(hook, scripts, places), text }
@@ -104,7 +104,7 @@ fn hash_of(hook: &Hook, scripts: &[Script], places: &HookPlaces) -> String {
 }
 
 /// Splits a command into words, without quotes and operators, and without those that it writes to.
-fn words(command: &str) -> Vec<String> {
+fn split_words(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut is_target = false;
     let spaced = command.replace('>', " > ");
@@ -141,7 +141,11 @@ fn place(word: &str, hook: &Hook, places: &HookPlaces) -> Option<PathBuf> {
 ///
 /// # Errors
 /// That of the file system.
-pub(super) fn private_copy(scripts: &[Script], places: &HookPlaces, beside: Beside) -> io::Result<Option<PrivateCopy>> {
+pub(super) fn private_copy(
+    scripts: &[Script],
+    places: &HookPlaces,
+    beside: SiblingFiles,
+) -> io::Result<Option<PrivateCopy>> {
     PrivateCopy::new(scripts, &[&places.project, &places.cwd], beside)
 }
 

@@ -143,17 +143,17 @@ impl Hooks {
 
     /// Puts together what hooks say: the strictest holds, and of several changed arguments the first.
     fn together(&self, reply: &[HookReply], call: Option<&ToolCall>) -> HookAnswer {
-        let words_of = |outcome: HookOutcome| -> Option<String> {
+        let content_of = |outcome: HookOutcome| -> Option<String> {
             let its = reply.iter().filter(|reply| reply.outcome == outcome);
             let words: Vec<&str> = its.map(|reply| reply.words.as_deref().unwrap_or_default()).collect();
             (!words.is_empty()).then(|| words.join("\n"))
         };
-        let allow = || words_of(HookOutcome::Allowed).map(|_| CallPermission::Allow);
+        let allow = || content_of(HookOutcome::Allowed).map(|_| CallPermission::Allow);
         let changed = reply.iter().find_map(|reply| reply.input.as_ref());
         HookAnswer {
-            block: words_of(HookOutcome::Blocked),
+            block: content_of(HookOutcome::Blocked),
             stop: reply.iter().find_map(|reply| reply.stop.clone()),
-            permission: words_of(HookOutcome::Asked).map(CallPermission::Ask).or_else(allow),
+            permission: content_of(HookOutcome::Asked).map(CallPermission::Ask).or_else(allow),
             arguments: call.zip(changed).and_then(|(call, input)| to_ours(&call.name, input, &self.session.cwd)),
             context: reply.iter().filter_map(|reply| reply.context.clone()).collect(),
         }
@@ -191,7 +191,7 @@ impl HookStart {
         let (looked_at, places) = (hook.clone(), self.runner.places.clone());
         let read = tokio::task::spawn_blocking(move || {
             let scripts = scripts(&looked_at, &places)?;
-            let pin = HookPin::of(&looked_at, &scripts, &places);
+            let pin = HookPin::new(&looked_at, &scripts, &places);
             Ok::<_, String>((scripts, pin))
         });
         let (scripts, now) = read.await.map_err(|error| error.to_string())??;
@@ -233,7 +233,7 @@ impl LoopHooks for Hooks {
     }
 
     fn ended(&self, agent: &AgentId) -> Vec<EndedHook> {
-        self.background.take(agent)
+        self.background.take_ended(agent)
     }
 }
 

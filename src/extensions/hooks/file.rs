@@ -56,7 +56,7 @@ pub enum HookWaiting {
 
 impl HookWaiting {
     /// Returns what a line about a hook says of it; nothing of a usual one.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Waits => "",
             Self::Background => ", in the background",
@@ -77,7 +77,7 @@ pub struct HookFile {
 
 impl HookFile {
     /// Returns one line about what is not run; `None` when everything is.
-    pub fn fault_line(&self, file: &str) -> Option<String> {
+    pub fn error_line(&self, file: &str) -> Option<String> {
         (!self.faults.is_empty()).then(|| format!("{file}: hooks that are not run: {}", self.faults.join("; ")))
     }
 
@@ -135,7 +135,7 @@ impl Hook {
         };
         let condition =
             self.condition.as_ref().map(|condition| format!(", if {}", condition.text())).unwrap_or_default();
-        text.part(&format!("{}: {}{matcher}{condition}{}{place}", self.file, self.event, self.waiting.words()));
+        text.part(&format!("{}: {}{matcher}{condition}{}{place}", self.file, self.event, self.waiting.label()));
         text.quote(&self.whole_command());
         for script in scripts {
             text.quote(&format!("# {}", script.path.display()));

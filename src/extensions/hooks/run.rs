@@ -143,7 +143,7 @@ async fn read_output(running: &mut Running) -> Result<Vec<u8>, String> {
     let mut output = Vec::new();
     let mut buffer = vec![0; 16 * 1024];
     loop {
-        match running.read(&mut buffer).await {
+        match running.read_output(&mut buffer).await {
             Ok(0) => return Ok(output),
             Ok(read) => output.extend_from_slice(buffer.get(..read).unwrap_or_default()),
             Err(error) => return Err(format!("its output cannot be read: {error}")),

@@ -56,7 +56,7 @@ impl Hints {
     }
 
     /// Returns the words for a question.
-    pub fn words(self) -> Vec<&'static str> {
+    pub fn labels(self) -> Vec<&'static str> {
         let words = |hint: Option<bool>, yes, no| hint.map(|hint| if hint { yes } else { no });
         [
             words(self.read_only, "changes nothing", "changes something"),
@@ -76,7 +76,7 @@ impl ToolDefinition {
     ///
     /// # Errors
     /// One sentence, safe to show, when it cannot be used.
-    pub fn read(entry: &Value) -> Result<Self, String> {
+    pub fn parse(entry: &Value) -> Result<Self, String> {
         let text = |name: &str| entry.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let Some(name) = text("name") else { return Err("a tool without a name is left out".to_owned()) };
         let shown = visible_line(name);
@@ -119,7 +119,7 @@ impl ToolDefinition {
     pub fn lines(&self) -> String {
         let Self { name, title, description, schema, hints } = self;
         let title = title.as_ref().map(|title| format!("title: {title}\n")).unwrap_or_default();
-        let hints = match hints.words() {
+        let hints = match hints.labels() {
             words if words.is_empty() => String::new(),
             words => format!("says of itself: {}\n", words.join(", ")),
         };
@@ -155,7 +155,7 @@ pub struct ResourceEntry {
 
 impl ResourceEntry {
     /// Reads one entry of a server's list; `None` when it has no address.
-    pub fn read(entry: &Value) -> Option<Self> {
+    pub fn parse(entry: &Value) -> Option<Self> {
         let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let uri = text("uri");
         (!uri.is_empty()).then(|| Self { uri, name: text("name"), description: text("description") })
@@ -187,7 +187,7 @@ pub struct PromptArgument {
 
 impl PromptEntry {
     /// Reads one entry of a server's list; `None` when it has no name.
-    pub fn read(entry: &Value) -> Option<Self> {
+    pub fn parse(entry: &Value) -> Option<Self> {
         let text = |entry: &Value, name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let name = text(entry, "name");
         let arguments = entry.get("arguments").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -218,7 +218,7 @@ pub struct Catalog {
 }
 
 /// Cuts a text that is too long at a character, with a note.
-pub(super) fn cut(mut text: String, most: usize, note: &str) -> String {
+pub(super) fn truncate(mut text: String, most: usize, note: &str) -> String {
     if text.len() > most {
         text.truncate(text.floor_char_boundary(most));
         text.push_str(note);
@@ -236,7 +236,7 @@ mod tests {
     fn a_definition_has_one_hash_however_its_members_stand() {
         let one = json!({"name": "t", "description": "d", "inputSchema": {"type": "object", "properties": {"a": {}, "b": {}}}});
         let two = json!({"inputSchema": {"properties": {"b": {}, "a": {}}, "type": "object"}, "description": "d", "name": "t"});
-        let (one, two) = (ToolDefinition::read(&one).unwrap(), ToolDefinition::read(&two).unwrap());
+        let (one, two) = (ToolDefinition::parse(&one).unwrap(), ToolDefinition::parse(&two).unwrap());
         assert_eq!(one.hash(), two.hash());
         let other = ToolDefinition { description: "e".to_owned(), ..two };
         assert_ne!(one.hash(), other.hash());
@@ -245,12 +245,12 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_left_out_with_a_sentence() {
         for entry in [json!({}), json!({"name": 5}), json!({"name": "t", "inputSchema": "x"})] {
-            assert!(ToolDefinition::read(&entry).unwrap_err().contains("left out"), "{entry}");
+            assert!(ToolDefinition::parse(&entry).unwrap_err().contains("left out"), "{entry}");
         }
         let huge = json!({"name": "t", "inputSchema": {"x": "y".repeat(limits::MCP_SCHEMA_BYTES)}});
-        assert!(ToolDefinition::read(&huge).unwrap_err().contains("KiB"));
+        assert!(ToolDefinition::parse(&huge).unwrap_err().contains("KiB"));
         // A hint of the wrong kind says nothing.
         let odd = json!({"name": "t", "annotations": {"readOnlyHint": "yes"}});
-        assert_eq!(ToolDefinition::read(&odd).unwrap().hints, Hints::default());
+        assert_eq!(ToolDefinition::parse(&odd).unwrap().hints, Hints::default());
     }
 }

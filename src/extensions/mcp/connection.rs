@@ -69,7 +69,7 @@ pub struct Patience {
 
 impl Patience {
     /// Waits so long, whatever progress is made.
-    pub fn of(time: Duration) -> Self {
+    pub fn new(time: Duration) -> Self {
         Self { idle: time, most: time }
     }
 }
@@ -162,7 +162,7 @@ impl Connection {
             meta: Mutex::default(),
             noise: Mutex::default(),
         });
-        tokio::spawn(take(Arc::downgrade(&shared), arrivals));
+        tokio::spawn(receive_arrivals(Arc::downgrade(&shared), arrivals));
         Ok(Self(shared))
     }
 
@@ -360,7 +360,7 @@ impl Shared {
                 let id = token.and_then(|token| token.as_u64().or_else(|| token.as_str()?.parse().ok()));
                 if let Some(waiting) = id.and_then(|id| lock(&self.inner).waiting.get(&id).map(|w| w.progress.clone()))
                 {
-                    waiting.send_replace(Some(Progress::read(params)));
+                    waiting.send_replace(Some(Progress::from_params(params)));
                 }
             }
             "notifications/tools/list_changed" => self.listener.changed(ListKind::Tools),
@@ -378,7 +378,7 @@ impl Shared {
     }
 
     /// Answers a request of the server.
-    fn asked(self: &Arc<Self>, id: &Value, method: &str, params: Value) {
+    fn answer_request(self: &Arc<Self>, id: &Value, method: &str, params: Value) {
         let refused = |code, message: String| Err(RpcError { code, message, data: Value::Null });
         let outcome = match method {
             "ping" => Ok(json!({})),
@@ -439,7 +439,7 @@ impl Drop for OpenQuestion {
 }
 
 /// Takes what comes, until nothing comes any more or nobody has the connection.
-async fn take(shared: Weak<Shared>, mut arrivals: mpsc::Receiver<Arrival>) {
+async fn receive_arrivals(shared: Weak<Shared>, mut arrivals: mpsc::Receiver<Arrival>) {
     let (mut second, mut taken) = (Instant::now(), 0);
     while let Some(arrival) = arrivals.recv().await {
         if second.elapsed() >= Duration::from_secs(1) {
@@ -456,7 +456,7 @@ async fn take(shared: Weak<Shared>, mut arrivals: mpsc::Receiver<Arrival>) {
                 shared.answer(id, outcome.map_err(RequestError::Rpc));
             }
             Arrival::Message(Incoming::Notification { method, params }) => shared.on_notification(&method, &params),
-            Arrival::Message(Incoming::Request { id, method, params }) => shared.asked(&id, &method, params),
+            Arrival::Message(Incoming::Request { id, method, params }) => shared.answer_request(&id, &method, params),
             Arrival::Failed(id, SendError::Answered(error)) => shared.answer(id, Err(RequestError::Rpc(error))),
             Arrival::Failed(id, error) => shared.answer(id, Err(RequestError::Send(error))),
             Arrival::Message(Incoming::Unreadable(error)) => shared.unreadable(error),

@@ -138,7 +138,7 @@ impl ServerDefinition {
         Self {
             name: name.into(),
             source: String::new(),
-            shown: reached.words(),
+            shown: reached.location(),
             reached,
             filled: Vec::new(),
             only: None,
@@ -214,7 +214,7 @@ impl Reached {
     }
 
     /// Returns the command line or the address.
-    fn words(&self) -> String {
+    fn location(&self) -> String {
         match self {
             Self::Process(process) => command_line(&process.command, &process.args),
             Self::Address(address) => address.url.to_string(),

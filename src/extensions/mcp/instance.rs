@@ -120,7 +120,7 @@ impl Instance {
             self.server.called();
             let asked = match wanted {
                 ServerRequest::Call { tool, arguments, .. } => session.call(tool, arguments, patience, progress).await,
-                ServerRequest::Resource { uri } => session.read(uri, patience).await,
+                ServerRequest::Resource { uri } => session.read_resource(uri, patience).await,
                 ServerRequest::Prompt { name, arguments } => session.prompt(name, arguments, patience).await,
             };
             let error = match asked {
@@ -160,7 +160,7 @@ impl Instance {
                     ));
                 }
                 RequestError::Send(SendError::LoginWanted) => {
-                    let why = login_wanted(name);
+                    let why = login_needed(name);
                     self.server.failed(&why, &ErrorOutput::default());
                     return Err(format!("the server {name} did not take the call: {why}"));
                 }
@@ -241,7 +241,7 @@ impl Instance {
             Err(error) => {
                 let why = match error {
                     // It may be made at any time.
-                    StartError::LoginWanted => login_wanted(name),
+                    StartError::LoginWanted => login_needed(name),
                     StartError::Failed(why) => {
                         live.failures = live.failures.saturating_add(1);
                         live.rest = Some((Instant::now() + pause(live.failures), why.clone()));
@@ -389,7 +389,7 @@ fn not_begun(error: &RequestError, time: Duration) -> StartError {
     })
 }
 
-fn login_wanted(name: &str) -> String {
+fn login_needed(name: &str) -> String {
     format!("it wants a login; the user logs in with: steersman mcp login {name}")
 }
 

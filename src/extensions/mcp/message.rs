@@ -58,7 +58,7 @@ pub const METHOD_NOT_FOUND: i64 = -32601;
 
 /// Why a text is no message: one sentence, safe to show.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum MessageError {
     /// It is not even meant to be one: the server logs.
     #[error("it sent something that is not a message: {0}")]
     NoJson(String),
@@ -72,7 +72,7 @@ pub enum Fault {
 ///
 /// # Errors
 /// [`Fault`], when there is none.
-pub fn read(text: &[u8]) -> Result<Vec<Incoming>, Fault> {
+pub fn parse(text: &[u8]) -> Result<Vec<Incoming>, MessageError> {
     let lossy = String::from_utf8_lossy(text);
     let json = lossy.trim_start_matches(['\u{FEFF}', ' ', '\t']);
     let mut messages = Vec::new();
@@ -88,9 +88,9 @@ pub fn read(text: &[u8]) -> Result<Vec<Incoming>, Fault> {
     match error {
         _ if !messages.is_empty() => Ok(messages),
         Some(error) if json.starts_with('{') && json.contains("\"jsonrpc\"") => {
-            Err(Fault::Broken(format!("no JSON: {error}; {}", quoted(text))))
+            Err(MessageError::Broken(format!("no JSON: {error}; {}", quoted(text))))
         }
-        Some(_) | None => Err(Fault::NoJson(quoted(text))),
+        Some(_) | None => Err(MessageError::NoJson(quoted(text))),
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_message_is_read() {
-        let read = |text: &str| read(text.as_bytes()).unwrap().remove(0);
+        let read = |text: &str| parse(text.as_bytes()).unwrap().remove(0);
         assert_eq!(
             read(r#"{"jsonrpc":"2.0","id":7,"result":{"a":1}}"#),
             Incoming::Response { id: 7, outcome: Ok(json!({"a": 1})) }
@@ -229,7 +229,9 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_what_the_server_logs_whatever_it_looks_like() {
-        assert!(matches!(read(b"Server listening \x1b[31mred"), Err(Fault::NoJson(text)) if !text.contains('\x1b')));
+        assert!(
+            matches!(parse(b"Server listening \x1b[31mred"), Err(MessageError::NoJson(text)) if !text.contains('\x1b'))
+        );
         for log in [
             "42",
             "{}",
@@ -254,11 +256,11 @@ mod tests {
             "{\"jsonrpc\": \"2.0\"}",
             "{} {\"debug\": true} done",
         ] {
-            assert!(matches!(read(log.as_bytes()), Err(Fault::NoJson(_))), "{log}");
+            assert!(matches!(parse(log.as_bytes()), Err(MessageError::NoJson(_))), "{log}");
         }
-        assert!(matches!(read("[".repeat(10_000).as_bytes()), Err(Fault::NoJson(_))));
-        assert!(matches!(read(b"[{\"method\":\"n\"}, {}]"), Ok(list) if list.len() == 1));
-        assert!(matches!(read(b"{\"jsonrpc\": \"2.0\", \"id\": 7, "), Err(Fault::Broken(_))));
+        assert!(matches!(parse("[".repeat(10_000).as_bytes()), Err(MessageError::NoJson(_))));
+        assert!(matches!(parse(b"[{\"method\":\"n\"}, {}]"), Ok(list) if list.len() == 1));
+        assert!(matches!(parse(b"{\"jsonrpc\": \"2.0\", \"id\": 7, "), Err(MessageError::Broken(_))));
     }
 
     #[test]
@@ -270,16 +272,16 @@ mod tests {
             "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":1} [info] done",
             "{\"debug\":true}{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":1}",
         ] {
-            let messages = read(text.as_bytes()).unwrap();
+            let messages = parse(text.as_bytes()).unwrap();
             assert_eq!(messages, [Incoming::Response { id: 7, outcome: Ok(json!(1)) }], "{text}");
         }
         let two = "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":1}{\"jsonrpc\":\"2.0\",\"method\":\"n\"}";
-        assert_eq!(read(two.as_bytes()).unwrap().len(), 2, "two that a server wrote at once");
+        assert_eq!(parse(two.as_bytes()).unwrap().len(), 2, "two that a server wrote at once");
     }
 
     #[test]
     fn half_a_character_or_a_wrong_byte_breaks_no_message() {
-        let text = |bytes: &[u8]| match read(bytes).unwrap().remove(0) {
+        let text = |bytes: &[u8]| match parse(bytes).unwrap().remove(0) {
             Incoming::Response { outcome: Ok(Value::String(text)), .. } => text,
             other => panic!("{other:?}"),
         };

@@ -21,7 +21,7 @@ const SERVER: usize = 32;
 
 /// Says what is wrong with the name of a server; `None` when nothing is. A name without `__` keeps the names of its tools
 /// from being those of another server.
-pub fn server_name_fault(name: &str) -> Option<String> {
+pub fn server_name_error(name: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let is_fine = !name.is_empty()
         && name.len() <= SERVER
@@ -151,10 +151,10 @@ mod tests {
     #[test]
     fn no_name_of_a_server_lets_its_tools_be_those_of_another() {
         for name in ["a__b", "a_", "", "a b", "ü", &"x".repeat(33)] {
-            assert!(server_name_fault(name).is_some(), "{name}");
-            assert_eq!(server_name_fault(&server_name(name)), None, "{name}");
+            assert!(server_name_error(name).is_some(), "{name}");
+            assert_eq!(server_name_error(&server_name(name)), None, "{name}");
         }
-        assert_eq!(server_name_fault("git-hub_2"), None);
+        assert_eq!(server_name_error("git-hub_2"), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::mcp::definition::{PinnedFiles, ProcessDefinition};
 use crate::mcp::transport::ServerJob;
 use steersman_base::paths::without_dots;
 use steersman_base::text::visible_line;
-use steersman_tools::workspace::{Beside, Job, NamedFiles, Network, PrivateCopy, Spawner, replace_parts};
+use steersman_tools::workspace::{Job, NamedFiles, Network, PrivateCopy, SiblingFiles, Spawner, replace_parts};
 
 /// The variables that name a place for what programs load from elsewhere, with that place in the directory for it.
 const CACHES: [(&str, &str); 3] = [("XDG_CACHE_HOME", ""), ("npm_config_cache", "npm"), ("UV_TOOL_DIR", "uv-tools")];
@@ -87,9 +87,9 @@ fn working_directory(
 ///
 /// # Errors
 /// One sentence: one of them is not what the user trusts.
-fn checked(pinned: &PinnedFiles, beside: Beside) -> Result<(NamedFiles, Option<PrivateCopy>), String> {
+fn checked(pinned: &PinnedFiles, beside: SiblingFiles) -> Result<(NamedFiles, Option<PrivateCopy>), String> {
     let PinnedFiles { root, directory, words, files: trusted, uncompared } = pinned;
-    let now = NamedFiles::read(words.iter().map(String::as_str), directory, root)?;
+    let now = NamedFiles::find(words.iter().map(String::as_str), directory, root)?;
     // One that was made too large meanwhile, by whoever writes there.
     if let Some((directory, why)) = now.newly_uncompared(uncompared) {
         let shown = visible_line(&directory.to_string_lossy()).into_owned();

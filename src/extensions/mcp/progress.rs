@@ -18,7 +18,7 @@ pub struct Progress {
 
 impl Progress {
     /// Reads the details of the notification; what is missing is left out.
-    pub fn read(params: &Value) -> Self {
+    pub fn from_params(params: &Value) -> Self {
         let number = |name: &str| params.get(name).and_then(Value::as_f64);
         let cut = |text: &str| text.chars().take(limits::MCP_PROGRESS_CHARS).collect();
         let message = params.get("message").and_then(Value::as_str).map(cut);

@@ -136,7 +136,7 @@ mod tests {
 
     fn tool(name: &str, description: &str) -> (String, OfferedTool) {
         let entry = json!({"name": name, "description": description, "inputSchema": {"properties": {"timezone": {}}}});
-        let definition = ToolDefinition::read(&entry).unwrap();
+        let definition = ToolDefinition::parse(&entry).unwrap();
         ("clock".to_owned(), OfferedTool { name: format!("mcp__clock__{name}"), definition })
     }
 

@@ -103,10 +103,10 @@ impl Server {
         around: Arc<Surroundings>,
         changed: impl Fn() + Send + Sync + 'static,
     ) -> Self {
-        let accepted = around.store.read(&definition);
+        let accepted = around.store.load(&definition);
         let listed = accepted.iter().flat_map(|catalog| &catalog.tools).map(|tool| tool.name.clone()).collect();
         let inner = Mutex::new(Inner { accepted, listed, ..Inner::default() });
-        let login = Arc::new(Login::of(&definition, &around.store));
+        let login = Arc::new(Login::new(&definition, &around.store));
         Self { definition, around, login, inner, changed: Box::new(changed) }
     }
 

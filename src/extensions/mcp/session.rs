@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use crate::mcp::catalog::{Catalog, PromptEntry, ResourceEntry, ToolDefinition, cut};
+use crate::mcp::catalog::{Catalog, PromptEntry, ResourceEntry, ToolDefinition, truncate};
 use crate::mcp::connection::{Connection, ListKind, Listener, OnDrop, Patience, RequestError};
 use crate::mcp::message::RpcError;
 use crate::mcp::progress::Progress;
@@ -71,7 +71,7 @@ impl Session {
         let asked = ask(&connection, "initialize", params, patience, OnDrop::Nothing).await;
         let (about, asks_by_result) = match asked {
             Ok(result) => {
-                let about = About::of(&result, &result, result.get("protocolVersion"))?;
+                let about = About::from_result(&result, &result, result.get("protocolVersion"))?;
                 connection.agreed(&about.protocol, None);
                 connection.notify("notifications/initialized", &Value::Null);
                 (about, false)
@@ -89,7 +89,7 @@ impl Session {
                 let version = result.get("supportedVersions").and_then(Value::as_array);
                 let version = version.and_then(|all| all.iter().find(|version| *version == STATELESS));
                 let info = result.pointer("/_meta/io.modelcontextprotocol~1serverInfo").cloned().unwrap_or_default();
-                (About::of(&result, &json!({"serverInfo": info}), version)?, true)
+                (About::from_result(&result, &json!({"serverInfo": info}), version)?, true)
             }
             Err(error) => return Err(error),
         };
@@ -122,7 +122,7 @@ impl Session {
         let mut catalog = Catalog { instructions: self.about.instructions.clone(), ..Catalog::default() };
         if self.about.lists.contains(&ListKind::Tools) {
             for entry in self.list("tools", notes).await? {
-                match ToolDefinition::read(&entry) {
+                match ToolDefinition::parse(&entry) {
                     Ok(tool) if catalog.tools.iter().any(|known| known.name == tool.name) => {
                         notes.push(format!("a second tool {} is left out", visible_line(&tool.name)));
                     }
@@ -133,11 +133,11 @@ impl Session {
         }
         if self.about.lists.contains(&ListKind::Resources) {
             let listed = self.list("resources", notes).await.unwrap_or_default();
-            catalog.resources = listed.iter().filter_map(ResourceEntry::read).collect();
+            catalog.resources = listed.iter().filter_map(ResourceEntry::parse).collect();
         }
         if self.about.lists.contains(&ListKind::Prompts) {
             let listed = self.list("prompts", notes).await.unwrap_or_default();
-            catalog.prompts = listed.iter().filter_map(PromptEntry::read).collect();
+            catalog.prompts = listed.iter().filter_map(PromptEntry::parse).collect();
         }
         Ok(catalog)
     }
@@ -189,7 +189,7 @@ impl Session {
     ///
     /// # Errors
     /// [`RequestError`].
-    pub async fn read(&self, uri: &str, patience: Patience) -> Result<Value, RequestError> {
+    pub async fn read_resource(&self, uri: &str, patience: Patience) -> Result<Value, RequestError> {
         self.ask_for("resources/read", json!({"uri": uri}), patience, &|_| {}).await
     }
 
@@ -256,7 +256,7 @@ impl About {
     }
 
     /// Reads the answer of the handshake.
-    fn of(result: &Value, named: &Value, version: Option<&Value>) -> Result<Self, RequestError> {
+    fn from_result(result: &Value, named: &Value, version: Option<&Value>) -> Result<Self, RequestError> {
         let version = version.and_then(Value::as_str).unwrap_or_default();
         if !HANDSHAKE.contains(&version) && version != STATELESS {
             let shown = clip(&visible_line(version), 40).into_owned();
@@ -276,7 +276,7 @@ impl About {
         Ok(Self {
             name: format!("{} {}", text("/serverInfo/name"), text("/serverInfo/version")).trim().to_owned(),
             protocol: version.to_owned(),
-            instructions: cut(instructions.to_owned(), limits::MCP_INSTRUCTIONS_BYTES, &note),
+            instructions: truncate(instructions.to_owned(), limits::MCP_INSTRUCTIONS_BYTES, &note),
             lists: kinds.into_iter().filter(|(name, _)| has(name)).map(|(_, kind)| kind).collect(),
             tells_changes: ["tools", "resources", "prompts"].into_iter().any(tells),
         })
@@ -290,7 +290,7 @@ async fn ask(
     patience: Duration,
     on_drop: OnDrop,
 ) -> Result<Value, RequestError> {
-    connection.request(method, params, Patience::of(patience), on_drop, &|_| {}).await
+    connection.request(method, params, Patience::new(patience), on_drop, &|_| {}).await
 }
 
 fn broken(what: &str) -> RequestError {

@@ -24,9 +24,9 @@ impl Store {
     }
 
     /// Reads what is known about a server.
-    pub fn read(&self, server: &ServerDefinition) -> Option<Catalog> {
+    pub fn load(&self, server: &ServerDefinition) -> Option<Catalog> {
         let head = read_head(&self.path(server)?, limits::MCP_KNOWN_BYTES).ok()?;
-        if head.is_cut() {
+        if head.is_truncated() {
             return None;
         }
         serde_json::from_slice(&head.bytes).ok()

@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use crate::mcp::catalog::{ToolDefinition, cut};
+use crate::mcp::catalog::{ToolDefinition, truncate};
 use crate::mcp::instance::{Instance, ServerRequest};
 use crate::mcp::server::{ChangeAnswer, OfferedTool};
 use crate::mcp::{arguments, results};
@@ -62,7 +62,7 @@ impl ServerTool {
             reached: server.definition().shown.clone(),
             tool: now.name.clone(),
             arguments: serde_json::to_string_pretty(arguments).unwrap_or_default(),
-            hints: now.hints.words().into_iter().map(str::to_owned).collect(),
+            hints: now.hints.labels().into_iter().map(str::to_owned).collect(),
             sends: server.definition().traits_of(now.hints).egress,
         };
         // The text that was shown is what is sent.
@@ -133,7 +133,7 @@ pub(super) fn description(server: &str, offered: &OfferedTool) -> String {
     let title = definition.title.as_deref().filter(|title| *title != definition.name);
     let title = title.map(|title| format!("{}. ", visible(title))).unwrap_or_default();
     let text = format!("{title}{}", visible(definition.description.trim()));
-    let text = cut(text, limits::MCP_DESCRIPTION_BYTES, " […]");
+    let text = truncate(text, limits::MCP_DESCRIPTION_BYTES, " […]");
     format!("{text} (a tool of the MCP server {server})").trim().to_owned()
 }
 

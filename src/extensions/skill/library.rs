@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::skill::file::{self, Skill};
-use steersman_base::front_matter::{FoundFile, UnusedMembers, Wanted, find};
+use steersman_base::front_matter::{FileChoice, FoundFile, UnusedMembers, find};
 use steersman_base::limits;
 use steersman_base::protocol::{PromptTemplate, SOURCE_FOLDER};
 use steersman_base::regular_file::read_own_text;
@@ -53,7 +53,7 @@ pub const NOT_USED: &str = "not used of the heads of skills and commands";
 impl SkillLibrary {
     /// Adds every skill below a directory of the user's; a missing one adds nothing.
     pub fn add_user_skills(&mut self, directory: &Path) {
-        for FoundFile { relative, real } in self.found(directory, Wanted::Skills) {
+        for FoundFile { relative, real } in self.found(directory, FileChoice::Skills) {
             let shown = shown(&directory.join(&relative));
             let Some(folder) = folder_of(directory, &relative) else { continue };
             let read =
@@ -73,7 +73,7 @@ impl SkillLibrary {
     /// Adds every custom command below a directory of the user's; a missing one adds nothing. `is_taken` says which names the
     /// program has commands for.
     pub fn add_user_commands(&mut self, directory: &Path, is_taken: impl Fn(&str) -> bool) {
-        let found = self.found(directory, Wanted::Markdown);
+        let found = self.found(directory, FileChoice::Markdown);
         let paths: Vec<PathBuf> = found.iter().map(|file| file.relative.clone()).collect();
         for (FoundFile { relative, real }, name) in found.iter().zip(file::command_names(&paths, is_taken)) {
             let shown = shown(&directory.join(relative));
@@ -189,7 +189,7 @@ impl SkillLibrary {
         self.warnings.iter().cloned().chain(without_room).chain(self.unused.sentence(NOT_USED)).collect()
     }
 
-    fn found(&mut self, directory: &Path, wanted: Wanted) -> Vec<FoundFile> {
+    fn found(&mut self, directory: &Path, wanted: FileChoice) -> Vec<FoundFile> {
         let found = find(directory, None, wanted);
         self.warnings.extend(found.faults.iter().map(|fault| format!("{}: {fault}", shown(directory))));
         found.files
@@ -225,7 +225,7 @@ impl SkillLibrary {
 
 /// Says of a directory of output styles that they count for nothing; `None` without any.
 pub fn styles(directory: &Path, within: Option<&Path>) -> Option<String> {
-    let files = find(directory, within, Wanted::Markdown).files.len();
+    let files = find(directory, within, FileChoice::Markdown).files.len();
     let them = if files == 1 { "1 output style is".to_owned() } else { format!("{files} output styles are") };
     (files > 0).then(|| format!("{them} not used; --append-system-prompt adds a text to the system prompt"))
 }

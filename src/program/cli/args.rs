@@ -263,7 +263,7 @@ pub struct Flags {
     pub config: Option<PathBuf>,
     /// Set a key of the configuration for this run: `max_steps=20`, `sandbox.network=true`, `mcp.NAME.enabled=false`; may be
     /// repeated. `-c KEY=VALUE` is the same.
-    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = Setting::read)]
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = Setting::parse)]
     pub set: Vec<Setting>,
     /// Use the MCP servers of this file too, which is like the `.mcp.json` of a project; may be repeated.
     #[arg(long, global = true, value_name = "FILE")]

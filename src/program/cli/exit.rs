@@ -43,7 +43,7 @@ impl Exit {
     }
 
     /// Returns how a command ended; says why, where it failed.
-    pub fn of(ended: Result<Self, String>, failure: Self) -> Self {
+    pub fn from_result(ended: Result<Self, String>, failure: Self) -> Self {
         ended.unwrap_or_else(|sentence| {
             say(&sentence);
             failure
@@ -115,7 +115,7 @@ pub fn print(text: &str) {
 
 /// Prints what came of a command, or says why it failed.
 pub fn print_outcome(outcome: Result<String, String>, failure: Exit) -> Exit {
-    Exit::of(outcome.map(|text| print(&text)).map(|()| Exit::Done), failure)
+    Exit::from_result(outcome.map(|text| print(&text)).map(|()| Exit::Done), failure)
 }
 
 /// Writes what a command found as JSON that is safe to print.

@@ -28,7 +28,7 @@ use steersman_core::listener::Listener as _;
 use steersman_core::provider::ApiKey;
 use steersman_session::host::{ClosingEvent, Handle, Notice, Update};
 use steersman_session::journal::{
-    Digest, EarlierRun, Header, Journal, LeftOpen, OpenFile, Opening, Parent, Record, SCHEMA, SessionFile,
+    Digest, Header, Journal, LeftOpen, OpenFile, Opening, Parent, PreviousRun, Record, SCHEMA, SessionFile,
     SessionFiles, SessionId, SessionIndex, before, carried_over, images_of, restore_left,
 };
 use steersman_tools::workspace::is_secret;
@@ -237,7 +237,7 @@ fn header(start: &Start, parent: Option<Parent>, named: Option<SessionId>) -> Re
 /// Returns the session of a directory that was used last and in which something was said; where there is none, one with a
 /// draft alone. On the screen it is a conversation of the user's, if there is one: a script in the same directory hides none.
 fn last_used(files: &SessionFiles, cwd: &Path, front: FrontEnd) -> Result<SessionFile, String> {
-    let mut index = SessionIndex::of(files);
+    let mut index = SessionIndex::load(files);
     let (mut begun, mut any) = (None, None);
     let mut found = None;
     for file in files.list().map_err(|error| unlisted(&error))? {
@@ -271,7 +271,7 @@ pub(super) fn offer_unfinished(state: PathBuf, cwd: PathBuf, own: Option<Session
     let mailbox = Arc::clone(handle.mailbox());
     thread::spawn(move || {
         let files = SessionFiles::within(&state);
-        let mut index = SessionIndex::of(&files).reading_at_most(limits::START_READING);
+        let mut index = SessionIndex::load(&files).reading_at_most(limits::START_READING);
         let others = files.list().unwrap_or_default().into_iter().filter(|file| Some(&file.session) != own.as_ref());
         for file in others {
             let Some(digest) = known_end(&mut index, &file, &cwd) else { continue };
@@ -381,7 +381,7 @@ fn load_history(start: &mut Start, file: &SessionFile) -> Result<u64, String> {
         let event = |record| if let Record::Event(envelope) = record { Some(envelope) } else { None };
         start.session_end = records.into_iter().filter_map(event).collect();
     }
-    start.resumed = Some(Box::new(EarlierRun::of(file).map_err(unreadable)?));
+    start.resumed = Some(Box::new(PreviousRun::from_file(file).map_err(unreadable)?));
     match tail.last_number() {
         // Nothing of the end can be read.
         0 => Ok(file.read().map_err(unreadable)?.last),

@@ -57,7 +57,7 @@ pub async fn offer_service(
     let taken = config.services.iter().find(|(name, _)| known.taken.as_ref() == Some(name));
     if let (Some((name, server)), Some(model)) = (taken, &known.model) {
         notes.push(format!("{name} answers with {model}, as you said at an earlier start; F6 chooses another model"));
-        take(config, name.clone(), Server { model: Some(model.clone()), ..server.clone() });
+        use_server(config, name.clone(), Server { model: Some(model.clone()), ..server.clone() });
         return;
     }
     let mut offered = config.services.iter().filter(|(name, _)| !known.declined.contains(name));
@@ -73,7 +73,7 @@ pub async fn offer_service(
         PlainAnswer::Yes => match model_of(config, &name, &server).await {
             Ok(model) => {
                 notes.push(format!("{name} answers with {model}; F6 chooses another model"));
-                take(config, name.clone(), Server { model: Some(model.clone()), ..server });
+                use_server(config, name.clone(), Server { model: Some(model.clone()), ..server });
                 KeyDecisions { taken: Some(name), model: Some(model), ..known }
             }
             Err(why) => {
@@ -90,7 +90,7 @@ pub async fn offer_service(
     }
 }
 
-fn take(config: &mut Config, name: String, server: Server) {
+fn use_server(config: &mut Config, name: String, server: Server) {
     config.model = ModelSource::Server(server);
     config.source = name;
     config.unconfigured = false;
@@ -116,7 +116,7 @@ fn text(name: &str, server: &Server, others: &[&str]) -> QuestionText {
 
 /// Returns the model that the service is to answer with: the first listed of its usual family, else the first.
 async fn model_of(config: &Config, name: &str, server: &Server) -> Result<String, String> {
-    let key = keys::read(&server.key).await?;
+    let key = keys::read_key(&server.key).await?;
     let listed = list_models(&config.http(), &transport_of(server, key)).await.map_err(|error| error.to_string())?;
     preferred(name, &listed).ok_or_else(|| "it lists no models".to_owned())
 }

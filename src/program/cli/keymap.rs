@@ -27,7 +27,7 @@ pub fn keymap(flags: &Flags, start: &Start) -> Result<Keymap, String> {
     };
     let shown = visible_line(&path.to_string_lossy()).into_owned();
     match read_own_text(&path, limits::OWN_FILE_BYTES) {
-        Ok(text) => Keymap::read(&text).map_err(|error| format!("{shown}, {error}")),
+        Ok(text) => Keymap::parse(&text).map_err(|error| format!("{shown}, {error}")),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named => Ok(Keymap::default()),
         Err(error) => Err(format!("cannot read {shown}: {error}")),
     }

@@ -18,7 +18,7 @@ use steersman_tools::workspace::{OwnCommand, UserCommand};
 ///
 /// # Errors
 /// One sentence for the user.
-pub async fn read(place: &KeyPlace) -> Result<Option<ApiKey>, String> {
+pub async fn read_key(place: &KeyPlace) -> Result<Option<ApiKey>, String> {
     read_within(place, limits::KEY_COMMAND_TIME).await
 }
 
@@ -62,7 +62,8 @@ async fn of_file(path: &Path) -> Result<ApiKey, String> {
 }
 
 async fn of_command(command: &UserCommand, time: Duration) -> Result<ApiKey, String> {
-    let named = || format!("api_key_command ({})", visible_line(command.words().first().map_or("", String::as_str)));
+    let named =
+        || format!("api_key_command ({})", visible_line(command.arguments().first().map_or("", String::as_str)));
     let command = OwnCommand { command, input: "", most: limits::KEY_BYTES, time };
     let output = command.run().await.map_err(|error| format!("{} {error}", named()))?;
     one_word(&output).ok_or_else(|| format!("{} did not print one key and nothing else", named()))

@@ -124,7 +124,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         (_, _) => layer_of(String::new(), Path::new("the command line"), &cwd, &places, &flags.set)?,
     };
     let mut left_out = Vec::new();
-    let (of_project, of_user) = plugins::wanted(&places);
+    let (of_project, of_user) = plugins::required_plugins(&places);
     places.notes.extend(of_project);
     left_out.extend(of_user.filter(|_| !flags.ignore_user_config));
     let mut of_claude = restrictions(&places, &cwd);
@@ -158,7 +158,7 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         command.at_home(places.home.as_deref());
         command.keep_from(&writable).map_err(|program| LoadError::StatusCommand { program })?;
     }
-    let system_prompt = config.system_prompt.as_deref().map(read).transpose()?;
+    let system_prompt = config.system_prompt.as_deref().map(read_file).transpose()?;
     let answerer = match (flags.yes, front) {
         (false, _) => answerer,
         (true, FrontEnd::Screen) => Answerer::YesOrUser,
@@ -258,7 +258,7 @@ fn check_key_command(key: &mut KeyPlace, writable: &[PathBuf]) -> Result<(), Loa
 }
 
 fn read_layer(path: &Path, places: &UserDirectories, set: &[Setting]) -> Result<Layer, LoadError> {
-    let text = read(path)?;
+    let text = read_file(path)?;
     // What is wrong with the file is said by its lines.
     parse(&text).map_err(|error| LoadError::File { path: path.to_owned(), error })?;
     layer_of(text, path, path.parent().unwrap_or(Path::new("")), places, set)
@@ -310,7 +310,7 @@ fn from(beside: &Path, home: Option<&Path>, named: &Path) -> PathBuf {
     }
 }
 
-fn read(path: &Path) -> Result<String, LoadError> {
+fn read_file(path: &Path) -> Result<String, LoadError> {
     read_own_text(path, limits::OWN_FILE_BYTES).map_err(|error| LoadError::Unreadable { path: path.to_owned(), error })
 }
 

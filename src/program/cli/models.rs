@@ -27,8 +27,8 @@ use steersman_provider::{Http, ModelServer, OfferedModel, offered_models};
 
 pub fn run(flags: &Flags, args: &ModelsArgs) -> Exit {
     match load(flags, FrontEnd::Exec, Answerer::Nobody) {
-        Ok(start) => Exit::of(write(&start, args), Exit::Failed),
-        Err(error) => Exit::of(Err(error.to_string()), Exit::Usage),
+        Ok(start) => Exit::from_result(write(&start, args), Exit::Failed),
+        Err(error) => Exit::from_result(Err(error.to_string()), Exit::Usage),
     }
 }
 
@@ -38,7 +38,7 @@ fn write(start: &Start, args: &ModelsArgs) -> Result<Exit, String> {
     for note in &notes {
         say(note);
     }
-    let text = if args.json { in_json(&lists) } else { in_words(&lists) };
+    let text = if args.json { in_json(&lists) } else { describe(&lists) };
     print(&text);
     let served = lists.iter().find(|list| list.current).or(lists.first());
     Ok(if served.is_some_and(|list| list.models.is_ok()) { Exit::Done } else { Exit::Failed })
@@ -114,7 +114,7 @@ fn without_user(base_url: &str) -> String {
     url.to_string().trim_end_matches('/').to_owned()
 }
 
-fn in_words(lists: &[ServerModels]) -> String {
+fn describe(lists: &[ServerModels]) -> String {
     let mut text = String::new();
     for list in lists {
         let ServerModels { name, server, current, .. } = list;

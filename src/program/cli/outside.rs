@@ -37,7 +37,7 @@ pub(super) const SSH_VARIABLES: [&str; 3] = ["SSH_CONNECTION", "SSH_TTY", "SSH_C
 
 impl Programs {
     /// Finds them from the variables of an environment. Programs in `writable`, where commands write, are not used.
-    pub fn of(variable: impl Fn(&str) -> Option<OsString>, writable: Vec<PathBuf>) -> Self {
+    pub fn new(variable: impl Fn(&str) -> Option<OsString>, writable: Vec<PathBuf>) -> Self {
         let named = |name| variable(name).and_then(|value| value.into_string().ok()).filter(|value| !is_blank(value));
         let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
         // Over ssh the clipboard of this machine is not the user's.

@@ -8,7 +8,7 @@ use crate::program::cli::args::Flags;
 use crate::program::cli::exit::{Exit, print, say};
 use crate::program::cli::load::load;
 use crate::program::cli::plugins;
-use crate::program::cli::project::{FrontEnd, adopted, known, user_agents};
+use crate::program::cli::project::{FrontEnd, adopted, trusted_offer, user_agents};
 use crate::program::cli::workbench::workbench;
 use crate::program::cli::{mcp, no_threads, runtime};
 use steersman_agent::subagent::{EVERYTHING, Roster};
@@ -19,7 +19,7 @@ use steersman_session::host::Pools;
 use steersman_tools::workspace::Workspace;
 
 pub fn run(flags: &Flags) -> Exit {
-    Exit::of(list(flags), Exit::Usage)
+    Exit::from_result(list(flags), Exit::Usage)
 }
 
 fn list(flags: &Flags) -> Result<Exit, String> {
@@ -34,11 +34,11 @@ fn list(flags: &Flags) -> Result<Exit, String> {
     let pools = Pools::new(workspace, &bench, &Arc::default()).map_err(|error| error.to_string())?;
     let mut roster = Roster::bundled().map_err(|error| error.to_string())?;
     user_agents(&start, &mut roster);
-    if let Some(offer) = known(&start.places, None, &mut warnings) {
+    if let Some(offer) = trusted_offer(&start.places, None, &mut warnings) {
         start.adopt(&offer);
         adopted(&offer, &mut roster, &mut SkillLibrary::default());
     }
-    for plugin in plugins::known(&start.places, &start.cwd.clone(), &mut warnings) {
+    for plugin in plugins::trusted_plugins(&start.places, &start.cwd.clone(), &mut warnings) {
         start.adopt(&plugin);
         adopted(&plugin, &mut roster, &mut SkillLibrary::default());
     }

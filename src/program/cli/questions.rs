@@ -33,7 +33,7 @@ impl QuestionPositions {
         lock(&self.places).entry(number).or_insert(place);
     }
 
-    fn of(&self, number: u64) -> Option<u64> {
+    fn place_of(&self, number: u64) -> Option<u64> {
         lock(&self.places).get(&number).copied()
     }
 }
@@ -62,7 +62,7 @@ impl Questions {
         for request in open {
             if self.written.insert(request.id) {
                 mark_at_end(&self.err, self.lines.as_ref(), &self.positions, request.id.0);
-                self.err.say(&words(request));
+                self.err.say(&describe(request));
             }
         }
     }
@@ -93,7 +93,7 @@ impl Questions {
         let id = request.id.0;
         // A no that names its question is always safe.
         let is_safe = number.is_some() && matches!(answer, Answer::No(_));
-        if !is_safe && self.positions.of(id).is_none_or(|written| began < written) {
+        if !is_safe && self.positions.place_of(id).is_none_or(|written| began < written) {
             return Err(format!(
                 "not answered: the line was there before question {id} was written; read it, then answer"
             ));
@@ -136,7 +136,7 @@ fn mark_at_end(output: &Output, lines: Option<&Lines>, positions: &QuestionPosit
 }
 
 /// Returns a question with all that would happen, and how it is answered.
-fn words(request: &ApprovalRequest) -> String {
+fn describe(request: &ApprovalRequest) -> String {
     let (number, has_grant, has_rule) = (request.id.0, request.session.is_some(), request.rule.is_some());
     let session = if has_grant { format!("/session {number}, ") } else { String::new() };
     let always = if has_rule { format!("/always {number}, ") } else { String::new() };

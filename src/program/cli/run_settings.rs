@@ -28,7 +28,7 @@ impl Setting {
     ///
     /// # Errors
     /// One sentence, as about the file.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let (key, value) = text.split_once('=').ok_or("it must be a key and a value, as max_steps=20")?;
         let is_value = format!("value = {value}").parse::<Table>().is_ok();
         let value = if is_value { value.to_owned() } else { toml::Value::String(value.to_owned()).to_string() };
@@ -103,7 +103,7 @@ pub(super) fn add_to(config: &mut Config, flags: &Flags) -> Result<Vec<String>, 
     let mut notes = Vec::new();
     for path in &flags.mcp_config {
         let fault = |why: String| format!("--mcp-config {}: {why}", path.display());
-        let found = read_project(&read(path).map_err(fault)?).map_err(fault)?;
+        let found = read_project(&read_file(path).map_err(fault)?).map_err(fault)?;
         config.servers.extend(found.servers);
         notes.extend(found.notes.into_iter().map(fault));
     }
@@ -115,7 +115,7 @@ pub(super) fn add_to(config: &mut Config, flags: &Flags) -> Result<Vec<String>, 
 /// # Errors
 /// One sentence, when that is none.
 pub(super) fn agents(named: &str) -> Result<Vec<String>, String> {
-    let text = if named.trim_start().starts_with('{') { named.to_owned() } else { read(Path::new(named))? };
+    let text = if named.trim_start().starts_with('{') { named.to_owned() } else { read_file(Path::new(named))? };
     let agents: serde_json::Map<String, Value> =
         serde_json::from_str(&text).map_err(|error| format!("--agents is no JSON object of agents: {error}"))?;
     agents.iter().map(|(name, agent)| agent_file(name, agent)).collect()
@@ -134,6 +134,6 @@ fn agent_file(name: &str, agent: &Value) -> Result<String, String> {
     Ok(format!("---\n{header}---\n{prompt}\n"))
 }
 
-fn read(path: &Path) -> Result<String, String> {
+fn read_file(path: &Path) -> Result<String, String> {
     read_own_text(path, limits::OWN_FILE_BYTES).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }

@@ -84,7 +84,7 @@ enum After {
 }
 
 fn open(flags: &Flags, prompt: Option<String>, branch: Option<BranchPlan>) -> After {
-    let usage = |sentence| After::Exit(Exit::of(Err(sentence), Exit::Usage));
+    let usage = |sentence| After::Exit(Exit::from_result(Err(sentence), Exit::Usage));
     let start = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string());
     let begun = start.and_then(|mut start| {
         check_terminal(&start)?;
@@ -287,7 +287,7 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
         state: start.places.state.clone(),
         home,
         outside: Some(Arc::new(
-            Programs::of(|name| std::env::var_os(name), writable(&start.cwd, &start.config))
+            Programs::new(|name| std::env::var_os(name), writable(&start.cwd, &start.config))
                 .with_status(start.config.status_command.clone()),
         )),
         // GNU screen holds a lone Esc back until the next key while the mouse is asked for, and Esc stops a turn.
@@ -300,7 +300,7 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
             (_, NotifyWhen::Away) => AlertWhen::Away,
             (_, NotifyWhen::Always) => AlertWhen::Always,
         },
-        terminal: TerminalKind::of(std::env::var("TERM").ok().as_deref(), relay),
+        terminal: TerminalKind::new(std::env::var("TERM").ok().as_deref(), relay),
         link: if SSH_VARIABLES.into_iter().any(is_set) { TerminalLink::Ssh } else { TerminalLink::Local },
         pictures: match screen.pictures.unwrap_or_default() {
             ScreenPictures::Auto => PictureProtocol::detect(|name| std::env::var(name).ok()),

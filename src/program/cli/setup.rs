@@ -59,14 +59,14 @@ pub async fn setup(
     let plugins = plugins::trusted(start.front, at, &approvals, &mut notes, &mut left_out).await;
     let roots = adopt_plugins(&mut start, plugins, &mut roster, &mut skills);
     let hooks = hooks(&mut start, offer, &approvals, &mut notes).await;
-    if let Some(kept) = KeptRules::of(&start.places, &start.cwd) {
-        let rules = kept.read(&mut notes);
+    if let Some(kept) = KeptRules::find(&start.places, &start.cwd) {
+        let rules = kept.load(&mut notes);
         approvals.keep_rules_in(Arc::new(kept), rules);
     }
     let caution = caution(&start, &mut notes);
     skills.without_commands(is_command);
     let mut bench = workbench(&start.config, &start.places, &start.cwd, &mut notes).await?;
-    bench.confinement.readable.extend(beside(&start, &skills, roots));
+    bench.confinement.readable.extend(sibling_roots(&start, &skills, roots));
     // The screen falls back to the mode ask and shows that; here nobody would see it.
     if start.front == FrontEnd::Exec && start.config.mode == Mode::Auto && bench.spawner.sandbox().name().is_none() {
         return Err(StartError::Configuration(ModeRefused::NotSandboxed.to_string()));
@@ -153,7 +153,7 @@ fn hide_keys(journal: &Journal, sources: &Sources, config: &Config, more: impl I
 }
 
 /// Returns what commands read beside the workspace: the directories of skills, whose scripts they run, and of plugins.
-fn beside(start: &Start, skills: &SkillLibrary, roots: Vec<PathBuf>) -> Vec<PathBuf> {
+fn sibling_roots(start: &Start, skills: &SkillLibrary, roots: Vec<PathBuf>) -> Vec<PathBuf> {
     let holds_more = |directory: &Path| {
         let home = start.places.home.as_deref();
         start.cwd.starts_with(directory) || home.is_some_and(|home| home.starts_with(directory))
@@ -256,7 +256,7 @@ async fn answering(
         ModelSource::Server(server) => {
             notes.extend(keys::warning(&server.key));
             notes.extend(server.plain_http());
-            let key = keys::read(&server.key).await.map_err(StartError::Configuration)?;
+            let key = keys::read_key(&server.key).await.map_err(StartError::Configuration)?;
             let transport = transport_of(server, key);
             match transport.model {
                 Some(_) => transport,

@@ -6,23 +6,23 @@ use crate::program::cli::args::Flags;
 use crate::program::cli::exit::{Exit, print, say};
 use crate::program::cli::load::load;
 use crate::program::cli::plugins;
-use crate::program::cli::project::{FrontEnd, adopted, known, user_library};
+use crate::program::cli::project::{FrontEnd, adopted, trusted_offer, user_library};
 use steersman_agent::subagent::Roster;
 use steersman_core::approval::Answerer;
 use steersman_tui::commands::is_command;
 
 pub fn run(flags: &Flags) -> Exit {
-    Exit::of(list(flags), Exit::Usage)
+    Exit::from_result(list(flags), Exit::Usage)
 }
 
 fn list(flags: &Flags) -> Result<Exit, String> {
     let start = load(flags, FrontEnd::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
     let mut notes = start.places.notes.clone();
     let mut library = user_library(&start.places);
-    if let Some(offer) = known(&start.places, None, &mut notes) {
+    if let Some(offer) = trusted_offer(&start.places, None, &mut notes) {
         adopted(&offer, &mut Roster::default(), &mut library);
     }
-    for plugin in plugins::known(&start.places, &start.cwd, &mut notes) {
+    for plugin in plugins::trusted_plugins(&start.places, &start.cwd, &mut notes) {
         adopted(&plugin, &mut Roster::default(), &mut library);
     }
     library.without_commands(is_command);

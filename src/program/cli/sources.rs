@@ -42,7 +42,7 @@ pub fn of_server(name: &str, server: &Server) -> ModelServer {
             let place = server.key.clone();
             let read = move || {
                 let place = place.clone();
-                async move { keys::read(&place).await }
+                async move { keys::read_key(&place).await }
             };
             (None, Some(KeyLoader::new(read)))
         }

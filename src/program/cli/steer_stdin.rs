@@ -144,7 +144,7 @@ pub struct Splitter {
 
 impl Splitter {
     /// Makes the state before the first byte.
-    pub fn of(form: LineForm) -> Self {
+    pub fn new(form: LineForm) -> Self {
         Self { form, ..Self::default() }
     }
 
@@ -244,18 +244,18 @@ impl Lines {
     pub fn start(form: LineForm) -> io::Result<Self> {
         let fd = io::stdin().as_fd().try_clone_to_owned()?;
         let waiting = fd.try_clone()?;
-        let input = Mutex::new(Input { fd, splitter: Splitter::of(form) });
+        let input = Mutex::new(Input { fd, splitter: Splitter::new(form) });
         let shared =
             Arc::new(SharedLines { input, state: Mutex::default(), room: Condvar::new(), changed: Notify::new() });
         let lines = Self { shared: Arc::clone(&shared) };
         thread::Builder::new().name("lines".to_owned()).spawn(move || {
             let mut piece = vec![0; PIECE];
-            while shared.wait_for_room() && wait_for_input(&waiting) && shared.read(&mut piece) {}
+            while shared.wait_for_room() && wait_for_input(&waiting) && shared.read_piece(&mut piece) {}
         })?;
         Ok(lines)
     }
 
-    pub fn take(&self) -> Option<ReadLine> {
+    pub fn take_line(&self) -> Option<ReadLine> {
         let mut state = lock(&self.shared.state);
         let read = state.lines.pop_front()?;
         state.bytes = state.bytes.saturating_sub(length(&read.line));
@@ -325,7 +325,7 @@ impl SharedLines {
     }
 
     /// Reads once; returns false at the end.
-    fn read(&self, piece: &mut [u8]) -> bool {
+    fn read_piece(&self, piece: &mut [u8]) -> bool {
         let mut input = lock(&self.input);
         if lock(&self.state).is_closed {
             return false;

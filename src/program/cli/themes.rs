@@ -16,7 +16,7 @@ pub fn themes(start: &Start, environment: &Environment) -> Result<Themes, String
     let background = Background::detect(environment.get("COLORFGBG"));
     let mut themes = Themes::new(Depth::detect(|name| environment.get(name)), background);
     if let Some(config) = &start.places.config {
-        read(&config.join("themes"), &mut themes);
+        load_directory(&config.join("themes"), &mut themes);
     }
     themes.activate(start.config.screen.theme.as_deref().unwrap_or(AUTO))?;
     Ok(themes)
@@ -24,7 +24,7 @@ pub fn themes(start: &Start, environment: &Environment) -> Result<Themes, String
 
 /// Reads every theme of a directory, in the order of their names; an unreadable one reports its error when it is
 /// chosen.
-fn read(directory: &Path, themes: &mut Themes) {
+fn load_directory(directory: &Path, themes: &mut Themes) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|file| file.extension().is_some_and(|ending| ending == "toml"));

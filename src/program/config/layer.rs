@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::program::config::settings::{ADDRESS, FILE, FLAG, TEXT, TOKENS, VARIABLE, settings};
 use crate::program::config::{
-    CommandWords, EditorSection, Key, Provider, RuleLists, SandboxSection, ScreenSection, ServerSection,
+    CommandSetting, EditorSection, Key, Provider, RuleLists, SandboxSection, ScreenSection, ServerSection,
     SessionsSection, StatusSection, SteeringSection, WebSection,
 };
 use steersman_base::price::{Money, Prices};
@@ -27,7 +27,7 @@ settings! {
         /// The file that holds the key.
         api_key_file: PathBuf, FILE;
         /// The command that prints the key.
-        api_key_command: CommandWords, "a command in quotes, or a list of its words";
+        api_key_command: CommandSetting, "a command in quotes, or a list of its words";
         /// The file of authorities that are trusted beside those of the system.
         ca_file: PathBuf, FILE;
         /// How much the model thinks.

@@ -50,7 +50,7 @@ pub use sections::{
     EditorSection, MessageKeys, Notify, NotifyWhen, RuleLists, SandboxKind, SandboxSection, ScreenPictures,
     ScreenSection, SessionsSection, StatusSection, SteeringSection, WebSection,
 };
-pub use server::{CommandWords, KeyPlace, Server};
+pub use server::{CommandSetting, KeyPlace, Server};
 pub use services::{SERVICES, Service};
 pub use settings::Key;
 

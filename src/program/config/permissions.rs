@@ -117,7 +117,7 @@ impl ClaudeSettings {
     /// Reads the text of a settings file.
     pub fn parse(text: &str, at: PermissionPlaces<'_>) -> Self {
         match serde_json::from_str::<Value>(text) {
-            Ok(settings) => Self::read(&settings, at),
+            Ok(settings) => Self::from_settings(&settings, at),
             // Nobody knows what it denies.
             Err(error) if text.contains("deny") || text.contains("\"ask\"") => Self {
                 is_broken: true,
@@ -130,7 +130,7 @@ impl ClaudeSettings {
         }
     }
 
-    fn read(settings: &Value, at: PermissionPlaces<'_>) -> Self {
+    fn from_settings(settings: &Value, at: PermissionPlaces<'_>) -> Self {
         let mut read =
             Self { model: settings.get("model").and_then(Value::as_str).map(str::to_owned), ..Self::default() };
         read.take_variables(settings.get("env"));
@@ -156,9 +156,9 @@ impl ClaudeSettings {
         let read = self;
         for (key, value) in permissions {
             match key.as_str() {
-                "allow" => read.take(List::Allow, value, at),
-                "ask" => read.take(List::Ask, value, at),
-                "deny" => read.take(List::Deny, value, at),
+                "allow" => read.add_rules(List::Allow, value, at),
+                "ask" => read.add_rules(List::Ask, value, at),
+                "deny" => read.add_rules(List::Deny, value, at),
                 "defaultMode" => match value.as_str().map(mode) {
                     Some(Ok(mode)) => read.mode = mode,
                     Some(Err(())) | None => {
@@ -202,7 +202,7 @@ impl ClaudeSettings {
         }
     }
 
-    fn take(&mut self, list: List, value: &Value, at: PermissionPlaces<'_>) {
+    fn add_rules(&mut self, list: List, value: &Value, at: PermissionPlaces<'_>) {
         for entry in entries(value) {
             let Some(text) = entry.as_str() else {
                 self.left_out.push(shown(entry));
@@ -282,7 +282,7 @@ fn rules_of(list: List, text: &str, at: PermissionPlaces<'_>) -> Result<Rule, St
         };
         let paths = if list == List::Allow { vec![at.allowed(pattern)?] } else { at.restricted(pattern)? };
         let rules = tools.iter().flat_map(|tool| paths.iter().map(move |path| format!("{tool}: {path}")));
-        let rules: Vec<String> = rules.filter(|rule| fault(rule).is_none()).collect();
+        let rules: Vec<String> = rules.filter(|rule| rule_error(rule).is_none()).collect();
         if rules.is_empty() {
             return Err("it names no path".to_owned());
         }
@@ -301,7 +301,7 @@ fn rules_of(list: List, text: &str, at: PermissionPlaces<'_>) -> Result<Rule, St
         let bare = agent.rsplit(':').next().filter(|_| list != List::Allow);
         let names = [Some(agent.replace(':', "-")), bare.map(str::to_owned)];
         let rules: Vec<String> = names.into_iter().flatten().map(|name| format!("agent: {name}")).collect();
-        return if rules.iter().all(|rule| fault(rule).is_none()) {
+        return if rules.iter().all(|rule| rule_error(rule).is_none()) {
             Ok(rules.into())
         } else {
             Err("it names no agent".to_owned())
@@ -316,14 +316,14 @@ fn rules_of(list: List, text: &str, at: PermissionPlaces<'_>) -> Result<Rule, St
     if list == List::Allow {
         // The right form of `for:*` is `for *`, which is no command of its own.
         let faults =
-            [":*", " *"].map(|end| fault(&format!("{tool}: {}", pattern.unwrap_or_default().replace(":*", end))));
+            [":*", " *"].map(|end| rule_error(&format!("{tool}: {}", pattern.unwrap_or_default().replace(":*", end))));
         return Err(faults.into_iter().flatten().next().unwrap_or_else(|| "it is no rule here".to_owned()));
     }
     // As many of the first words as can be said: wider, and nothing that is denied is open.
     let words: Vec<&str> = pattern.unwrap_or_default().split_whitespace().collect();
     let prefixes = (1..=words.len()).rev().filter_map(|most| words.get(..most)).filter(|_| tool == "bash");
     let mut rules = prefixes.map(|words| format!("{tool}: {} *", words.join(" ")));
-    let rule = rules.find(|rule| fault(rule).is_none()).unwrap_or(tool);
+    let rule = rules.find(|rule| rule_error(rule).is_none()).unwrap_or(tool);
     Ok(Rule { rules: vec![rule], instead: true })
 }
 
@@ -335,7 +335,7 @@ fn skill_rules(pattern: &str) -> Result<Rule, String> {
 }
 
 /// Returns why something is no rule.
-fn fault(rule: &str) -> Option<String> {
+fn rule_error(rule: &str) -> Option<String> {
     Rules::parse(&[rule], &[], &[]).err().map(|error| error.why)
 }
 

@@ -56,7 +56,7 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Environment {
 /// Returns the command of the status line.
 fn status_command(section: Option<&StatusSection>) -> Result<Option<UserCommand>, ConfigError> {
     let command = section.and_then(|section| section.command.as_ref());
-    command.map(|command| command.words().map(UserCommand::new).ok_or(ConfigError::StatusCommand)).transpose()
+    command.map(|command| command.split().map(UserCommand::new).ok_or(ConfigError::StatusCommand)).transpose()
 }
 
 impl Config {

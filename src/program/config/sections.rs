@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::program::config::settings::{ADDRESS, DIRECTORIES, FILE, FLAG, TEXT, VARIABLE, settings};
-use crate::program::config::{CommandWords, Key};
+use crate::program::config::{CommandSetting, Key};
 use steersman_base::steering::Framing;
 use steersman_core::approval::{RuleError, Rules};
 
@@ -191,7 +191,7 @@ settings! {
     /// What is said about the status line.
     pub struct StatusSection {
         /// The command whose first line stands in it.
-        command: CommandWords, "a command in quotes, or a list of its words";
+        command: CommandSetting, "a command in quotes, or a list of its words";
     }
 }
 

@@ -63,7 +63,9 @@ impl fmt::Display for KeyPlace {
             Self::None => f.write_str("no key"),
             Self::Variable { name, .. } => write!(f, "the variable {name}"),
             Self::File(path) => write!(f, "the file {}", path.display()),
-            Self::Command(command) => write!(f, "the command {}", command.words().first().map_or("", String::as_str)),
+            Self::Command(command) => {
+                write!(f, "the command {}", command.arguments().first().map_or("", String::as_str))
+            }
         }
     }
 }
@@ -71,16 +73,16 @@ impl fmt::Display for KeyPlace {
 /// The words of a command, written as a list or as one line that no shell reads.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub enum CommandWords {
+pub enum CommandSetting {
     /// The program and its arguments.
     Words(Vec<String>),
     /// The same on one line; quotes keep blanks together.
     Line(String),
 }
 
-impl CommandWords {
+impl CommandSetting {
     /// Returns the words; `None` when there is no program, or a quote is not closed.
-    pub fn words(&self) -> Option<Vec<String>> {
+    pub fn split(&self) -> Option<Vec<String>> {
         let words = match self {
             Self::Words(words) => words.clone(),
             Self::Line(line) => split(line)?,
@@ -181,7 +183,7 @@ fn named_key(layer: &Layer, environment: &Environment) -> Result<KeyPlace, Confi
         },
         (None, Some(path), None) => Ok(KeyPlace::File(path.clone())),
         (None, None, Some(command)) => {
-            command.words().map(UserCommand::new).map(KeyPlace::Command).ok_or(ConfigError::KeyCommand)
+            command.split().map(UserCommand::new).map(KeyPlace::Command).ok_or(ConfigError::KeyCommand)
         }
         _ => Err(ConfigError::TwoKeys),
     }
@@ -219,7 +221,7 @@ pub(super) fn services(environment: &Environment) -> Vec<(String, Server)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CommandWords, split};
+    use super::{CommandSetting, split};
 
     #[test]
     fn a_line_is_split_at_blanks_and_quotes_keep_them() {
@@ -228,7 +230,7 @@ mod tests {
         assert_eq!(words(r#" op read "op://a b/c" '' x'y z'"#).as_deref(), Some("op|read|op://a b/c||xy z"));
         assert_eq!(words("echo $HOME;ls").as_deref(), Some("echo|$HOME;ls"));
         assert_eq!(words("pass 'x"), None);
-        assert_eq!(CommandWords::Line("  ".to_owned()).words(), None);
-        assert_eq!(CommandWords::Words(vec![String::new()]).words(), None);
+        assert_eq!(CommandSetting::Line("  ".to_owned()).split(), None);
+        assert_eq!(CommandSetting::Words(vec![String::new()]).split(), None);
     }
 }

@@ -9,18 +9,18 @@ const LINE_CHARS: usize = 100;
 
 /// Quotes a message word for word as a block; a long one is cut and says so.
 pub fn block_quote(text: &str) -> String {
-    format!("> {}\n", cut(text.trim(), QUOTE_CHARS).lines().collect::<Vec<_>>().join("\n> "))
+    format!("> {}\n", truncate(text.trim(), QUOTE_CHARS).lines().collect::<Vec<_>>().join("\n> "))
 }
 
 /// Quotes a message within a sentence; line ends become spaces.
 pub fn inline_quote(text: &str) -> String {
-    format!("“{}”", cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), QUOTE_CHARS))
+    format!("“{}”", truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), QUOTE_CHARS))
 }
 
 /// Makes a code span; backticks and control characters in it are replaced.
 pub fn code(text: &str) -> String {
     let clean: String = text.trim().chars().map(|c| if c == '`' || c.is_control() { '\'' } else { c }).collect();
-    format!("`{}`", cut(&clean, LINE_CHARS))
+    format!("`{}`", truncate(&clean, LINE_CHARS))
 }
 
 /// Makes a fenced block of lines; the fence is longer than any in them.
@@ -86,7 +86,7 @@ pub fn list(items: impl IntoIterator<Item = String>) -> String {
 }
 
 /// Cuts text after so many characters and says so.
-pub fn cut(text: &str, chars: usize) -> String {
+pub fn truncate(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((at, _)) => format!("{} …", text.get(..at).unwrap_or_default()),
         None => text.to_owned(),

@@ -159,7 +159,7 @@ impl Service {
             Ok(collected) => collected.to_bytes(),
             Err(fault) => return refuse(&format!("the body cannot be read: {fault}")),
         };
-        let body = match ChatBody::read(&bytes) {
+        let body = match ChatBody::parse(&bytes) {
             Ok(body) => body,
             Err(fault) => return refuse(&fault),
         };

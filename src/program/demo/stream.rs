@@ -30,7 +30,7 @@ pub fn events(body: &ChatBody, reply: &PlannedReply) -> Vec<String> {
         });
         chunks.push(chunk(&json!({"tool_calls": [head]}), None));
         chunks.extend(
-            cut(&call.arguments, ARGUMENT_CHARS)
+            split_text(&call.arguments, ARGUMENT_CHARS)
                 .map(|part| chunk(&json!({"tool_calls": [{"index": index, "function": {"arguments": part}}]}), None)),
         );
     }
@@ -59,11 +59,11 @@ fn data(chunk: &Value) -> String {
 
 /// Cuts text into words, each with the white space behind it; together they are the text.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive([' ', '\n']).flat_map(|word| cut(word, PIECE_CHARS))
+    text.split_inclusive([' ', '\n']).flat_map(|word| split_text(word, PIECE_CHARS))
 }
 
 /// Cuts text into parts of so many characters.
-fn cut(text: &str, chars: usize) -> impl Iterator<Item = &str> {
+fn split_text(text: &str, chars: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -78,7 +78,7 @@ fn cut(text: &str, chars: usize) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, pieces};
+    use super::{pieces, split_text};
 
     #[test]
     fn pieces_put_together_are_the_text() {
@@ -86,7 +86,7 @@ mod tests {
         {
             assert_eq!(pieces(text).collect::<String>(), text);
             assert!(pieces(text).all(|piece| piece.chars().count() <= 24));
-            assert_eq!(cut(text, 3).collect::<String>(), text);
+            assert_eq!(split_text(text, 3).collect::<String>(), text);
         }
     }
 }

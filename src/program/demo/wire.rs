@@ -118,7 +118,7 @@ impl ChatBody {
     ///
     /// # Errors
     /// A sentence that names the first fault.
-    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let body: Self = serde_json::from_slice(bytes).map_err(|fault| format!("the body is not valid: {fault}"))?;
         body.check()?;
         Ok(Self { bytes: bytes.len(), ..body })

@@ -42,7 +42,7 @@ pub(super) struct Assembler {
 }
 
 impl Assemble for Assembler {
-    fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
+    fn take_frame(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
         match frame {
             Frame::Event { name: "error", data, .. } | Frame::Field { name: "error", value: data } => {
                 Err(reported(data))
@@ -197,5 +197,5 @@ impl Assembler {
 
 /// Makes the error that the server reported within a reply.
 fn reported(data: &str) -> ProviderError {
-    ErrorBody::read(data).reported()
+    ErrorBody::parse(data).reported()
 }

@@ -60,10 +60,10 @@ struct WireTool<'a> {
 /// Writes the body of a request.
 pub(super) fn encode(outgoing: &Outgoing<'_>) -> Result<Vec<u8>, ProviderError> {
     let request = outgoing.request;
-    let conversation = Conversation::of(outgoing);
+    let conversation = Conversation::new(outgoing);
     let limit = outgoing.card.and_then(|card| card.output_limit);
     let max_tokens = request.answering.max_tokens.or(limit).unwrap_or(limits::MESSAGES_TOKENS);
-    let thinking_members = ThinkingMembers::of(outgoing, max_tokens, &conversation);
+    let thinking_members = ThinkingMembers::new(outgoing, max_tokens, &conversation);
     let effort = thinking_members.effort;
     let format = outgoing.schema().map(|schema| OutputFormat::JsonSchema { schema });
     let body = Body {

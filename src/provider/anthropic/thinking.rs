@@ -11,7 +11,7 @@ use steersman_base::limits;
 use steersman_core::provider::Effort;
 pub use steersman_core::provider::registry::Thinking;
 
-const WORDS: Efforts = Efforts::of(&["low", "medium", "high", "max"]);
+const WORDS: Efforts = Efforts::new(&["low", "medium", "high", "max"]);
 
 /// The members of a request that control thinking.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) enum ThinkingSwitch {
 
 impl ThinkingMembers {
     /// Decides on the members.
-    pub fn of(outgoing: &Outgoing<'_>, max_tokens: u64, conversation: &Conversation<'_>) -> Self {
+    pub fn new(outgoing: &Outgoing<'_>, max_tokens: u64, conversation: &Conversation<'_>) -> Self {
         let Some(effort) = outgoing.request.answering.effort else { return Self::default() };
         if outgoing.quirks.effort_form == EffortForm::Nowhere {
             return Self::default();

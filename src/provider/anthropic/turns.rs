@@ -104,7 +104,7 @@ impl Block<'_> {
 
 impl<'a> Conversation<'a> {
     /// Writes the conversation of a request.
-    pub fn of(outgoing: &Outgoing<'a>) -> Self {
+    pub fn new(outgoing: &Outgoing<'a>) -> Self {
         let mut conversation = Self::default();
         for message in outgoing.request.messages() {
             match message {

@@ -79,10 +79,10 @@ pub struct Assembler {
 }
 
 impl Assemble for Assembler {
-    fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
+    fn take_frame(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
         match frame {
             Frame::Event { name: "error", data, .. } | Frame::Field { name: "error", value: data } => {
-                Err(ErrorBody::read(data).reported())
+                Err(ErrorBody::parse(data).reported())
             }
             Frame::Comment | Frame::Retry(_) | Frame::Field { .. } => Ok(None),
             Frame::Event { .. } if self.done => Ok(None),
@@ -147,12 +147,12 @@ impl Assembler {
 
     fn add(&mut self, chunk: Chunk<'_>) -> Result<Piece, ProviderError> {
         if let Some(error) = chunk.error.as_ref().filter(|error| !error.is_null()) {
-            return Err(ErrorBody::of(error).reported());
+            return Err(ErrorBody::from_value(error).reported());
         }
         if chunk.choices.is_none() {
             let words = chunk.message.filter(serde_json::Value::is_string).or(chunk.detail);
             match words {
-                Some(words) if !words.is_null() => return Err(ErrorBody::of(&words).reported()),
+                Some(words) if !words.is_null() => return Err(ErrorBody::from_value(&words).reported()),
                 _ if chunk.object.0 == "error" => return Err(ProviderError::Server(error_body::NO_MESSAGE.to_owned())),
                 _ => {}
             }
@@ -165,7 +165,7 @@ impl Assembler {
         let (mut thinking, mut text) = (String::new(), String::new());
         if let Some(choice) = chunk.choices.into_iter().flatten().next() {
             if let Some(error) = choice.error.as_ref().filter(|error| !error.is_null()) {
-                return Err(ErrorBody::of(error).reported());
+                return Err(ErrorBody::from_value(error).reported());
             }
             self.count(choice.usage);
             if let Some(delta) = choice.delta {
@@ -184,7 +184,7 @@ impl Assembler {
 
     fn add_delta(&mut self, delta: Delta<'_>) -> Result<(String, String), ProviderError> {
         for call in &delta.tool_calls.0 {
-            self.bytes += self.calls.take(call);
+            self.bytes += self.calls.add_delta(call);
             check_calls(self.calls.len())?;
         }
         let mut thinking = self.reasoning(delta.reasoning_content.0, delta.reasoning.0, &delta.reasoning_details);
@@ -235,7 +235,7 @@ impl Assembler {
 
     /// Returns the reasoning of a chunk from the member that counts. Details are collected in any case.
     fn reasoning(&mut self, content: Cow<'_, str>, plain: Cow<'_, str>, details: &List<&RawValue>) -> String {
-        let details: String = details.0.iter().map(|detail| self.details.take(detail)).collect();
+        let details: String = details.0.iter().map(|detail| self.details.add(detail)).collect();
         let members = [
             (ReasoningMember::ReasoningContent, content),
             (ReasoningMember::Reasoning, plain),

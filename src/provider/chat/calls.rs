@@ -83,7 +83,7 @@ struct CallFragment<'a> {
 
 impl Calls {
     /// Takes one fragment. Returns its size, bytes.
-    pub fn take(&mut self, delta: &CallDelta<'_>) -> usize {
+    pub fn add_delta(&mut self, delta: &CallDelta<'_>) -> usize {
         let function = delta.function.as_ref();
         let fragment = CallFragment {
             index: delta.index.0,

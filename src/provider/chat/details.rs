@@ -53,7 +53,7 @@ impl Details {
     }
 
     /// Takes the next detail. Returns its text.
-    pub fn take(&mut self, raw: &RawValue) -> String {
+    pub fn add(&mut self, raw: &RawValue) -> String {
         let Ok(fragment) = serde_json::from_str::<FragmentHead<'_>>(raw.get()) else { return String::new() };
         let text = [&*fragment.text.0, &*fragment.summary.0].concat();
         if self.join(&fragment, raw) {

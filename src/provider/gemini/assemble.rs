@@ -53,10 +53,10 @@ pub(super) struct Assembler {
 }
 
 impl Assemble for Assembler {
-    fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
+    fn take_frame(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
         match frame {
             Frame::Event { name: "error", data, .. } | Frame::Field { name: "error", value: data } => {
-                Err(ErrorBody::read(data).reported())
+                Err(ErrorBody::parse(data).reported())
             }
             Frame::Comment | Frame::Retry(_) => Ok(None),
             Frame::Field { name, value } => self.plain_line(name, value).map(|()| None),
@@ -130,7 +130,7 @@ impl Assembler {
 
     fn add(&mut self, chunk: Chunk<'_>) -> Result<(String, String), ProviderError> {
         if let Some(error) = chunk.error.as_ref().filter(|error| !error.is_null()) {
-            return Err(ErrorBody::of(error).reported());
+            return Err(ErrorBody::from_value(error).reported());
         }
         if let Some(usage) = &chunk.usage_metadata {
             usage.over(&mut self.usage);
@@ -262,7 +262,7 @@ impl Assembler {
         }
         let json = serde_json::from_str::<Value>(&self.plain).ok();
         let error = json.as_ref().and_then(|json| json.get("error").or_else(|| json.get(0)?.get("error")));
-        error.map_or(Ok(()), |error| Err(ErrorBody::of(error).reported()))
+        error.map_or(Ok(()), |error| Err(ErrorBody::from_value(error).reported()))
     }
 }
 

@@ -248,11 +248,11 @@ fn original<'a>(reply: &'a AssistantMessage, parts: &'a [Part]) -> Option<Vec<Wi
         wire.push(match part {
             Part::Opaque(json) => WirePart::Opaque(serde_json::from_str(json).ok()?),
             Part::Text { text, mark } => {
-                WirePart::Text { text, thought_signature: PartMark::read(mark.as_deref()).thought_signature }
+                WirePart::Text { text, thought_signature: PartMark::parse(mark.as_deref()).thought_signature }
             }
             Part::Call { index, mark } => {
                 let (_, made) = due.next().filter(|(at, _)| at == index)?;
-                call(made, PartMark::read(mark.as_deref()))
+                call(made, PartMark::parse(mark.as_deref()))
             }
         });
     }

@@ -101,7 +101,7 @@ impl PartMark<'_> {
         if nothing { None } else { serde_json::to_string(self).ok() }
     }
 
-    pub fn read(text: Option<&str>) -> PartMark<'static> {
+    pub fn parse(text: Option<&str>) -> PartMark<'static> {
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 }

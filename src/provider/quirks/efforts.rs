@@ -9,13 +9,13 @@ pub(crate) struct Efforts(u8);
 impl Default for Efforts {
     /// Returns the words of the newest models of `OpenAI` together; each refuses some and lists those that it accepts.
     fn default() -> Self {
-        Self::of(&["none", "minimal", "low", "medium", "high", "xhigh"])
+        Self::new(&["none", "minimal", "low", "medium", "high", "xhigh"])
     }
 }
 
 impl Efforts {
     /// Makes a set; unknown words are ignored.
-    pub const fn of(mut words: &[&str]) -> Self {
+    pub const fn new(mut words: &[&str]) -> Self {
         let mut set = 0;
         while let [word, rest @ ..] = words {
             set |= bit(word);
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_nearest_word_is_taken() {
-        let word = |words: &[&str], effort| Efforts::of(words).word(effort);
+        let word = |words: &[&str], effort| Efforts::new(words).word(effort);
         assert_eq!(word(&["none", "low", "high"], Effort::Off), Some("none"));
         assert_eq!(word(&["low", "high"], Effort::Off), Some("low"));
         assert_eq!(word(&["low", "high"], Effort::Medium), Some("high"));
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn words_are_found_in_a_sentence() {
         let listed = Efforts::listed("'none', 'low', 'medium', and \"high\".");
-        assert_eq!(listed, Efforts::of(&["none", "low", "medium", "high"]));
+        assert_eq!(listed, Efforts::new(&["none", "low", "medium", "high"]));
         assert_eq!(Efforts::listed("lower heights").len(), 0);
     }
 }

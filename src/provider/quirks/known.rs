@@ -17,71 +17,67 @@ enum Servers {
 }
 
 /// The quirks of models whose names contain a word, on some servers; no word means all models.
-struct KnownQuirks(Servers, &'static str, &'static [Quirk]);
+struct QuirkRow(Servers, &'static str, &'static [Quirk]);
 
-const LOW_TO_HIGH: Quirk = Quirk::Knows(Efforts::of(&["low", "medium", "high"]));
-const NONE_TO_HIGH: Quirk = Quirk::Knows(Efforts::of(&["none", "low", "medium", "high"]));
-const MINIMAL_TO_HIGH: Quirk = Quirk::Knows(Efforts::of(&["minimal", "low", "medium", "high"]));
+const LOW_TO_HIGH: Quirk = Quirk::Knows(Efforts::new(&["low", "medium", "high"]));
+const NONE_TO_HIGH: Quirk = Quirk::Knows(Efforts::new(&["none", "low", "medium", "high"]));
+const MINIMAL_TO_HIGH: Quirk = Quirk::Knows(Efforts::new(&["minimal", "low", "medium", "high"]));
 const COMPLETION_TOKENS: Quirk = Quirk::Limits(TokenLimit::MaxCompletionTokens);
 const REASONING_BACK: Quirk = Quirk::Wants(Want::ReasoningBack);
 
-const ROWS: &[KnownQuirks] = &[
-    KnownQuirks(Servers::Host("api.openai.com"), "", &[COMPLETION_TOKENS]),
-    KnownQuirks(Servers::Host("openai.azure.com"), "", &[COMPLETION_TOKENS]),
-    KnownQuirks(Servers::Host("services.ai.azure.com"), "", &[COMPLETION_TOKENS]),
-    KnownQuirks(Servers::Host("openrouter.ai"), "", &[Quirk::Effort(EffortForm::Nested)]),
-    KnownQuirks(Servers::Host("ai-gateway.vercel.sh"), "", &[Quirk::Effort(EffortForm::Nested)]),
-    KnownQuirks(
+const ROWS: &[QuirkRow] = &[
+    QuirkRow(Servers::Host("api.openai.com"), "", &[COMPLETION_TOKENS]),
+    QuirkRow(Servers::Host("openai.azure.com"), "", &[COMPLETION_TOKENS]),
+    QuirkRow(Servers::Host("services.ai.azure.com"), "", &[COMPLETION_TOKENS]),
+    QuirkRow(Servers::Host("openrouter.ai"), "", &[Quirk::Effort(EffortForm::Nested)]),
+    QuirkRow(Servers::Host("ai-gateway.vercel.sh"), "", &[Quirk::Effort(EffortForm::Nested)]),
+    QuirkRow(
         Servers::Host("api.deepseek.com"),
         "",
-        &[REASONING_BACK, Quirk::Effort(EffortForm::Switch), Quirk::Knows(Efforts::of(&["high", "max"]))],
+        &[REASONING_BACK, Quirk::Effort(EffortForm::Switch), Quirk::Knows(Efforts::new(&["high", "max"]))],
     ),
-    KnownQuirks(Servers::Host("api.moonshot.ai"), "", &[REASONING_BACK, Quirk::Effort(EffortForm::SwitchOnly)]),
-    KnownQuirks(Servers::Host("api.moonshot.cn"), "", &[REASONING_BACK, Quirk::Effort(EffortForm::SwitchOnly)]),
-    KnownQuirks(Servers::Host("api.z.ai"), "", &[REASONING_BACK, Quirk::Effort(EffortForm::SwitchOnly)]),
-    KnownQuirks(Servers::Host("open.bigmodel.cn"), "", &[REASONING_BACK, Quirk::Effort(EffortForm::SwitchOnly)]),
-    KnownQuirks(Servers::Host("dashscope.aliyuncs.com"), "", &[Quirk::Effort(EffortForm::Flag)]),
-    KnownQuirks(Servers::Host("dashscope-intl.aliyuncs.com"), "", &[Quirk::Effort(EffortForm::Flag)]),
-    KnownQuirks(
+    QuirkRow(Servers::Host("api.moonshot.ai"), "", &[REASONING_BACK, Quirk::Effort(EffortForm::SwitchOnly)]),
+    QuirkRow(Servers::Host("api.moonshot.cn"), "", &[REASONING_BACK, Quirk::Effort(EffortForm::SwitchOnly)]),
+    QuirkRow(Servers::Host("api.z.ai"), "", &[REASONING_BACK, Quirk::Effort(EffortForm::SwitchOnly)]),
+    QuirkRow(Servers::Host("open.bigmodel.cn"), "", &[REASONING_BACK, Quirk::Effort(EffortForm::SwitchOnly)]),
+    QuirkRow(Servers::Host("dashscope.aliyuncs.com"), "", &[Quirk::Effort(EffortForm::Flag)]),
+    QuirkRow(Servers::Host("dashscope-intl.aliyuncs.com"), "", &[Quirk::Effort(EffortForm::Flag)]),
+    QuirkRow(
         Servers::Host("api.mistral.ai"),
         "",
-        &[Quirk::Wants(Want::ShortIds), Quirk::Knows(Efforts::of(&["none", "high"]))],
+        &[Quirk::Wants(Want::ShortIds), Quirk::Knows(Efforts::new(&["none", "high"]))],
     ),
-    KnownQuirks(Servers::Host("api.groq.com"), "", &[NONE_TO_HIGH]),
-    KnownQuirks(Servers::Host("api.groq.com"), "gpt-oss", &[LOW_TO_HIGH]),
-    KnownQuirks(Servers::Host("api.groq.com"), "qwen3", &[Quirk::Knows(Efforts::of(&["none", "default"]))]),
-    KnownQuirks(Servers::Host("api.cerebras.ai"), "", &[COMPLETION_TOKENS, NONE_TO_HIGH]),
-    KnownQuirks(Servers::Host("api.cerebras.ai"), "gpt-oss", &[LOW_TO_HIGH]),
-    KnownQuirks(Servers::Host("api.together.ai"), "", &[Quirk::Effort(EffortForm::Enabled), LOW_TO_HIGH]),
-    KnownQuirks(Servers::Host("api.together.xyz"), "", &[Quirk::Effort(EffortForm::Enabled), LOW_TO_HIGH]),
-    KnownQuirks(Servers::Host("api.fireworks.ai"), "", &[NONE_TO_HIGH]),
-    KnownQuirks(Servers::Host("api.x.ai"), "", &[NONE_TO_HIGH]),
-    KnownQuirks(Servers::Host("api.perplexity.ai"), "", &[Quirk::Wants(Want::StrictRoles), MINIMAL_TO_HIGH]),
-    KnownQuirks(
+    QuirkRow(Servers::Host("api.groq.com"), "", &[NONE_TO_HIGH]),
+    QuirkRow(Servers::Host("api.groq.com"), "gpt-oss", &[LOW_TO_HIGH]),
+    QuirkRow(Servers::Host("api.groq.com"), "qwen3", &[Quirk::Knows(Efforts::new(&["none", "default"]))]),
+    QuirkRow(Servers::Host("api.cerebras.ai"), "", &[COMPLETION_TOKENS, NONE_TO_HIGH]),
+    QuirkRow(Servers::Host("api.cerebras.ai"), "gpt-oss", &[LOW_TO_HIGH]),
+    QuirkRow(Servers::Host("api.together.ai"), "", &[Quirk::Effort(EffortForm::Enabled), LOW_TO_HIGH]),
+    QuirkRow(Servers::Host("api.together.xyz"), "", &[Quirk::Effort(EffortForm::Enabled), LOW_TO_HIGH]),
+    QuirkRow(Servers::Host("api.fireworks.ai"), "", &[NONE_TO_HIGH]),
+    QuirkRow(Servers::Host("api.x.ai"), "", &[NONE_TO_HIGH]),
+    QuirkRow(Servers::Host("api.perplexity.ai"), "", &[Quirk::Wants(Want::StrictRoles), MINIMAL_TO_HIGH]),
+    QuirkRow(
         Servers::Host("generativelanguage.googleapis.com"),
         "",
-        &[Quirk::Knows(Efforts::of(&["none", "minimal", "low", "medium", "high"]))],
+        &[Quirk::Knows(Efforts::new(&["none", "minimal", "low", "medium", "high"]))],
     ),
-    KnownQuirks(Servers::Host("generativelanguage.googleapis.com"), "gemini-3", &[Quirk::Wants(Want::SignedCalls)]),
+    QuirkRow(Servers::Host("generativelanguage.googleapis.com"), "gemini-3", &[Quirk::Wants(Want::SignedCalls)]),
     // Their grammars hold for the whole reply, so that no tool could be called.
-    KnownQuirks(
-        Servers::Own,
-        "",
-        &[Quirk::Effort(EffortForm::Template), NONE_TO_HIGH, Quirk::Wants(Want::FormatAlone)],
-    ),
+    QuirkRow(Servers::Own, "", &[Quirk::Effort(EffortForm::Template), NONE_TO_HIGH, Quirk::Wants(Want::FormatAlone)]),
     // Models that think between their calls, and need their earlier thinking.
-    KnownQuirks(Servers::Own, "gpt-oss", &[REASONING_BACK, LOW_TO_HIGH]),
-    KnownQuirks(Servers::Own, "minimax-m", &[REASONING_BACK]),
-    KnownQuirks(Servers::Own, "kimi-k2", &[REASONING_BACK]),
-    KnownQuirks(Servers::Own, "glm-4.7", &[REASONING_BACK]),
-    KnownQuirks(Servers::Own, "glm-5", &[REASONING_BACK]),
+    QuirkRow(Servers::Own, "gpt-oss", &[REASONING_BACK, LOW_TO_HIGH]),
+    QuirkRow(Servers::Own, "minimax-m", &[REASONING_BACK]),
+    QuirkRow(Servers::Own, "kimi-k2", &[REASONING_BACK]),
+    QuirkRow(Servers::Own, "glm-4.7", &[REASONING_BACK]),
+    QuirkRow(Servers::Own, "glm-5", &[REASONING_BACK]),
 ];
 
 /// Returns the known quirks of a model, the more specific ones last.
 pub(super) fn quirks(host: &str, model: &str) -> impl Iterator<Item = Quirk> {
     let host = host.to_ascii_lowercase();
     let model = model.to_ascii_lowercase();
-    let fits = move |KnownQuirks(servers, word, _): &&KnownQuirks| {
+    let fits = move |QuirkRow(servers, word, _): &&QuirkRow| {
         let there = match servers {
             Servers::Host(name) => {
                 host.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('.'))
@@ -90,7 +86,7 @@ pub(super) fn quirks(host: &str, model: &str) -> impl Iterator<Item = Quirk> {
         };
         there && model.contains(word)
     };
-    ROWS.iter().filter(fits).flat_map(|KnownQuirks(_, _, quirks)| quirks.iter().copied())
+    ROWS.iter().filter(fits).flat_map(|QuirkRow(_, _, quirks)| quirks.iter().copied())
 }
 
 fn is_own(host: &str) -> bool {

@@ -154,7 +154,7 @@ impl ModelQuirks {
 }
 
 impl QuirkBook {
-    pub fn of(&self, host: &str, server: &str, model: &str) -> Quirks {
+    pub fn for_model(&self, host: &str, server: &str, model: &str) -> Quirks {
         let mut book = lock(&self.0);
         let page = book.entry((server.to_owned(), model.to_owned())).or_insert_with(|| ModelQuirks {
             known: known::quirks(host, model).fold(Quirks::default(), Quirks::with),

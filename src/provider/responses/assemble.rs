@@ -26,7 +26,7 @@ pub(super) struct Assembler {
 }
 
 impl Assemble for Assembler {
-    fn take(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
+    fn take_frame(&mut self, frame: Frame<'_>) -> Result<Option<Piece>, ProviderError> {
         match frame {
             Frame::Field { name: "error", value } => Err(event::reported(value)),
             Frame::Comment | Frame::Retry(_) | Frame::Field { .. } => Ok(None),
@@ -97,7 +97,7 @@ impl Assembler {
         Ok(match kind {
             "error" => return Err(event::reported(data)),
             "response.created" | "response.in_progress" | "response.queued" => {
-                self.note(&read(event.response));
+                self.note(&parse_or_default(event.response));
                 AddedText::default()
             }
             "response.output_item.added" => {
@@ -127,7 +127,7 @@ impl Assembler {
                 items.whole_thought(position, ThinkingForm::Summary, thought, &event.text.0)
             }
             "response.reasoning_summary_part.done" => {
-                let wire: ItemPart<'_> = read(event.part);
+                let wire: ItemPart<'_> = parse_or_default(event.part);
                 items.whole_thought(position, ThinkingForm::Summary, thought, &wire.text.0)
             }
             "response.reasoning_text.delta" => items.thought(position, ThinkingForm::Full, part, &event.delta.0),
@@ -143,7 +143,7 @@ impl Assembler {
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
                 self.done = true;
                 let status = kind.trim_start_matches("response.");
-                self.end(status, read(event.response))?
+                self.end(status, parse_or_default(event.response))?
             }
             _ if event.error.is_some() => return Err(event::reported(data)),
             // Unknown kinds have nothing that is needed.
@@ -192,6 +192,6 @@ impl Assembler {
 }
 
 /// Reads the state of a response or a part of an item; an unreadable one is empty.
-fn read<'a, T: Deserialize<'a> + Default>(raw: Option<&'a RawValue>) -> T {
+fn parse_or_default<'a, T: Deserialize<'a> + Default>(raw: Option<&'a RawValue>) -> T {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }

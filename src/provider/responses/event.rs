@@ -70,7 +70,7 @@ pub(super) struct Item<'a> {
 
 impl<'a> Item<'a> {
     /// Reads an item; `None` without a kind.
-    pub fn read(raw: &'a RawValue) -> Option<Self> {
+    pub fn parse(raw: &'a RawValue) -> Option<Self> {
         // Serde would also read a list as an item, member by member.
         let json = Some(raw.get()).filter(|json| json.starts_with('{'))?;
         serde_json::from_str(json).ok().filter(|item: &Self| !item.kind.0.is_empty())
@@ -141,8 +141,8 @@ pub(super) fn reported(json: &str) -> ProviderError {
     let value: Value = serde_json::from_str(json).unwrap_or_default();
     // The `type` of the event itself is not part of the error.
     let body = match value.get("error").filter(|error| !error.is_null()) {
-        Some(error) => ErrorBody::of(error),
-        None => ErrorBody::read(json),
+        Some(error) => ErrorBody::from_value(error),
+        None => ErrorBody::parse(json),
     };
     body.reported()
 }

@@ -99,7 +99,7 @@ pub(super) struct Items {
 
 impl Items {
     pub fn open(&mut self, index: Option<u64>, raw: &RawValue) {
-        let Some(wire) = WireItem::read(raw) else { return };
+        let Some(wire) = WireItem::parse(raw) else { return };
         let place = ItemPosition { id: &wire.id.0, index };
         let known = self
             .list
@@ -183,7 +183,7 @@ impl Items {
 
     /// Takes a whole item.
     pub fn close(&mut self, index: Option<u64>, raw: &RawValue) -> AddedText {
-        let Some(wire) = WireItem::read(raw) else { return AddedText::default() };
+        let Some(wire) = WireItem::parse(raw) else { return AddedText::default() };
         let at = self.find(ItemPosition { id: &wire.id.0, index }, kind(&wire));
         self.close_at(at, &wire, raw)
     }
@@ -192,7 +192,7 @@ impl Items {
     pub fn close_all(&mut self, output: &[&RawValue]) -> AddedText {
         let mut added = AddedText::default();
         for (index, raw) in output.iter().enumerate() {
-            let Some(wire) = WireItem::read(raw) else { continue };
+            let Some(wire) = WireItem::parse(raw) else { continue };
             let place = ItemPosition { id: &wire.id.0, index: u64::try_from(index).ok() };
             let nowhere = |item: &Item| item.index.is_none() && item.is_open(kind(&wire));
             let known =

@@ -1,4 +1,4 @@
-//! The records of a journal folded into what documents are made of: agents, and what each read, wrote and called.
+//! The records of a journal reduced to what documents are made of: agents, and what each read, wrote and called.
 //!
 //! Always holds: items are in the order in which they happened, and a call is with the reply that asked for it.
 
@@ -166,15 +166,15 @@ pub struct ResultPart {
 }
 
 impl SessionParts {
-    /// Folds what a journal holds.
-    pub fn of(reading: Reading) -> Self {
-        let mut fold = ExportReducer::default();
-        fold.agent(&AgentId::main(), None);
+    /// Applies what a journal holds.
+    pub fn new(reading: Reading) -> Self {
+        let mut reducer = ExportReducer::default();
+        reducer.agent(&AgentId::main(), None);
         for record in reading.records {
-            fold.add(record);
+            reducer.add(record);
         }
-        let agents = fold.agents.into_values().collect();
-        Self { damage: reading.damage.sentence(), agents, ..fold.parts }
+        let agents = reducer.agents.into_values().collect();
+        Self { damage: reading.damage.sentence(), agents, ..reducer.parts }
     }
 
     /// Returns the first text of the user, or nothing.

@@ -267,7 +267,7 @@ impl BackgroundTasks {
     /// Asks every source for its models, side by side: those of the server that answers come first.
     fn list_models(&self) {
         let current = self.current();
-        let own = self.sources.of(&current).map(|source| source.name.clone());
+        let own = self.sources.server_of(&current).map(|source| source.name.clone());
         let others = self.sources.iter().filter(|source| Some(&source.name) != own.as_ref()).cloned();
         let sources: Vec<ModelServer> =
             std::iter::once(ModelServer::new(own.clone().unwrap_or_default(), current)).chain(others).collect();

@@ -45,7 +45,7 @@ impl Commands {
     }
 
     /// Takes everything, in order.
-    pub(super) fn take(&self) -> Vec<Command> {
+    pub(super) fn take_commands(&self) -> Vec<Command> {
         std::mem::take(&mut *lock(&self.waiting))
     }
 

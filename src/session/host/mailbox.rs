@@ -103,7 +103,7 @@ impl Mailbox {
     }
 
     /// Takes everything, in order.
-    pub fn take(&self) -> Vec<Update> {
+    pub fn take_updates(&self) -> Vec<Update> {
         let (updates, wakers) = {
             let mut inner = lock(&self.inner);
             inner.bytes = 0;

@@ -173,7 +173,7 @@ impl EventStream {
         // In this order: what came before the end is among the events.
         let has_ended = self.readers.end.has_come();
         if self.taken.is_empty() {
-            self.taken.extend(self.unread.mailbox.take().into_iter().filter_map(|update| match update {
+            self.taken.extend(self.unread.mailbox.take_updates().into_iter().filter_map(|update| match update {
                 Update::Envelope(envelope) => Some(envelope),
                 Update::Reply(_)
                 | Update::Queues { .. }
@@ -203,7 +203,7 @@ impl Drop for EventStream {
         let listener: Arc<dyn Listener> = self.unread.clone();
         self.readers.listeners.detach(&listener);
         // An agent that waits for this reader goes on.
-        self.unread.mailbox.take();
+        self.unread.mailbox.take_updates();
     }
 }
 

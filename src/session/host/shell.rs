@@ -116,5 +116,5 @@ fn delivered(id: &JobId, line: &str, end: &JobEnd) -> String {
     while output.contains(&tag) || line.contains(&tag) {
         tag.push('x');
     }
-    format!("I ran this in my own shell:\n{line}\nIt ended with: {}\n<{tag}>\n{output}\n</{tag}>", end.words())
+    format!("I ran this in my own shell:\n{line}\nIt ended with: {}\n<{tag}>\n{output}\n</{tag}>", end.describe())
 }

@@ -107,7 +107,7 @@ impl TurnLoop {
         let wake = Arc::clone(&changed);
         queue.watch(Arc::new(move || wake.notify_one()));
         let listeners = agent.listeners().clone();
-        let jobs = JobEvents::of(&agent);
+        let jobs = JobEvents::new(&agent);
         let say_pending = || listeners.emit(Event::Pending { entries: queue.undelivered() });
         if queue.pending() {
             // Typed while the agent was being built, before anybody watched.
@@ -224,7 +224,7 @@ struct JobEvents {
 }
 
 impl JobEvents {
-    fn of(agent: &Agent) -> Self {
+    fn new(agent: &Agent) -> Self {
         Self { jobs: Arc::clone(agent.jobs()), listeners: agent.listeners().clone() }
     }
 

@@ -221,7 +221,7 @@ impl Worker {
         self.handle.notice(Notice::BuildFailed(error));
         self.publish.send_replace(WorkerState::Broken(reason.clone()));
         loop {
-            for command in self.handle.commands().take() {
+            for command in self.handle.commands().take_commands() {
                 match command {
                     Command::ListModels => {
                         self.handle.notice(Notice::Models(Err(reason.clone())));
@@ -307,12 +307,12 @@ impl SideWork for SessionWork {
             () = self.guards.changed() => self.guards.say_change(&self.listeners),
             () = self.continued.advance() => {}
             // A reset has stopped the turn already; it is made when that has ended.
-            () = self.handle.commands().woken() => self.due.add(self.tasks.run(self.handle.commands().take())),
+            () = self.handle.commands().woken() => self.due.add(self.tasks.run(self.handle.commands().take_commands())),
         }
     }
 
     fn between_turns(&mut self, agent: &mut Agent) -> BetweenTurns {
-        self.due.add(self.tasks.run(self.handle.commands().take()));
+        self.due.add(self.tasks.run(self.handle.commands().take_commands()));
         if let Err(error) = agent.adopt_model() {
             self.handle.notice(Notice::Info(error.to_string()));
         }
@@ -333,7 +333,7 @@ impl SideWork for SessionWork {
         }
         let retries = std::mem::take(&mut self.due.retry);
         // A turn makes room itself, before its first request.
-        let compacts = self.compaction_request.is_asked() && !self.handle.interloper().deliverable();
+        let compacts = self.compaction_request.is_requested() && !self.handle.interloper().deliverable();
         let first = match (compacts, retries) {
             (true, _) => Some(FirstWork::Compact),
             (false, true) => Some(FirstWork::Retry),

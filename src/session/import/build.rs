@@ -17,7 +17,7 @@ use steersman_base::steering::TextKind;
 
 /// What a file says of its session as a whole.
 #[derive(Debug, Clone, Default)]
-pub(super) struct SessionFacts {
+pub(super) struct SessionInfo {
     pub session: String,
     pub started: Option<Timestamp>,
     pub version: String,
@@ -30,7 +30,7 @@ pub(super) struct SessionFacts {
 /// A session that is being made.
 pub(super) struct Build {
     program: ForeignProgram,
-    pub facts: SessionFacts,
+    pub facts: SessionInfo,
     /// The size of the file, and its lines that say nothing known.
     bytes: u64,
     pub skipped: u64,
@@ -91,7 +91,7 @@ impl Build {
     pub fn new(program: ForeignProgram, bytes: u64, skipped: u64) -> Self {
         Self {
             program,
-            facts: SessionFacts::default(),
+            facts: SessionInfo::default(),
             bytes,
             skipped,
             at: None,

@@ -37,9 +37,9 @@ pub struct Imported {
 ///
 /// # Errors
 /// What the file itself says; a line that cannot be read is none.
-pub fn read(path: &Path) -> io::Result<Option<Imported>> {
+pub fn import_file(path: &Path) -> io::Result<Option<Imported>> {
     let lines = source::lines(path)?;
-    let built = match ForeignProgram::of(&lines) {
+    let built = match ForeignProgram::detect(&lines) {
         Some(ForeignProgram::Codex) => codex::build(&lines),
         Some(ForeignProgram::ClaudeCode) => claude::build(&claude_agents::merged(path, lines)?),
         None => return Ok(None),

@@ -45,7 +45,7 @@ impl ForeignProgram {
     }
 
     /// Tells from its lines which program wrote a file.
-    pub(super) fn of(lines: &SourceLines) -> Option<Self> {
+    pub(super) fn detect(lines: &SourceLines) -> Option<Self> {
         lines.values.iter().find_map(|line| {
             let has = |member: &str| line.get(member).is_some();
             let is_old_codex = has("id") && has("timestamp") && (has("instructions") || has("git")) && !has("type");

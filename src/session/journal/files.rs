@@ -48,17 +48,17 @@ impl SessionId {
     pub fn new(now: Timestamp) -> io::Result<Self> {
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-        Ok(Self::of(now, u128::from_be_bytes(bytes)))
+        Ok(Self::from_parts(now, u128::from_be_bytes(bytes)))
     }
 
     /// Makes the name of a session that another program wrote: always the same one for the same session.
     pub fn derived(started: Timestamp, seed: &str) -> Self {
         let digest = Sha256::digest(seed.as_bytes());
         let random = digest.iter().take(16).fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
-        Self::of(started, random)
+        Self::from_parts(started, random)
     }
 
-    fn of(at: Timestamp, random: u128) -> Self {
+    fn from_parts(at: Timestamp, random: u128) -> Self {
         let random = random & (0xFFF << 64 | u128::from(u64::MAX >> 2));
         let millis = u128::try_from(at.as_millisecond()).unwrap_or_default() & 0xFFFF_FFFF_FFFF;
         let number = millis << 80 | 0x7 << 76 | 0b10 << 62 | random;
@@ -164,8 +164,8 @@ impl SessionFiles {
             entries => entries?,
         };
         let mut files: Vec<SessionFile> =
-            entries.flatten().filter_map(|entry| SessionFile::of(&entry.path())).collect();
-        let uses = UseLog::beside(&self.0).read();
+            entries.flatten().filter_map(|entry| SessionFile::from_path(&entry.path())).collect();
+        let uses = UseLog::in_directory(&self.0).load();
         files.sort_by_cached_key(|file| Reverse((uses.place(&file.session), file.session.clone())));
         Ok(files)
     }
@@ -201,8 +201,8 @@ impl SessionFiles {
     pub fn prune_unused(&self, days: u32) -> io::Result<Vec<SessionId>> {
         let age = of_days(days);
         let files = self.list()?;
-        let log = UseLog::beside(&self.0);
-        let uses = log.read();
+        let log = UseLog::in_directory(&self.0);
+        let uses = log.load();
         let is_old = |file: &&SessionFile| file.is_older_than(age) && uses.unused_for(&file.session) >= age;
         let (gone, left): (Vec<_>, Vec<_>) = files.iter().partition(|file| is_old(file) && file.remove().is_ok());
         let names = |files: Vec<&SessionFile>| files.into_iter().map(|file| file.session.clone()).collect::<Vec<_>>();
@@ -242,7 +242,7 @@ impl SessionFiles {
 
 impl SessionFile {
     /// Takes a path whose name is a journal's: the local date, and the session's name.
-    fn of(path: &Path) -> Option<Self> {
+    fn from_path(path: &Path) -> Option<Self> {
         let stem = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
         let session = stem.get("2026-01-31T00-00-00-".len()..)?;
         let is_name = session.len() == 36 && session.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
@@ -370,7 +370,7 @@ fn locked(options: &mut OpenOptions, path: &Path) -> io::Result<OpenFile> {
         return Err(io::Error::other("it is not a regular file"));
     }
     let open = |file| {
-        let uses = UseLog::beside(path.parent().unwrap_or(Path::new(".")));
+        let uses = UseLog::in_directory(path.parent().unwrap_or(Path::new(".")));
         Ok(OpenFile { file, path: path.to_owned(), uses, session: None, is_used: false })
     };
     match lock_to_write(&file) {

@@ -64,7 +64,7 @@ struct Stamp {
 }
 
 impl Stamp {
-    fn of(metadata: &Metadata) -> Self {
+    fn new(metadata: &Metadata) -> Self {
         Self {
             device: metadata.dev(),
             inode: metadata.ino(),
@@ -76,7 +76,7 @@ impl Stamp {
 
 /// What is known of one session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known {
+pub struct IndexedSession {
     /// What its records say.
     pub digest: Digest,
     /// False where more of the journal would have to be read than may be.
@@ -90,7 +90,7 @@ impl SessionFiles {
     /// What the directory says. A journal that cannot be read is among them.
     pub fn outlines(&self) -> io::Result<Vec<(SessionFile, io::Result<Outline>)>> {
         let files = self.list()?;
-        let mut index = SessionIndex::of(self);
+        let mut index = SessionIndex::load(self);
         let outlines = files.into_iter().map(|file| {
             let outline = index.get(&file).map(|known| known.digest.outline(&file));
             (file, outline)
@@ -103,9 +103,9 @@ impl SessionFiles {
 
 impl SessionIndex {
     /// Reads the index of a directory; what is not known is read from the journals when it is asked for.
-    pub fn of(files: &SessionFiles) -> Self {
+    pub fn load(files: &SessionFiles) -> Self {
         let path = files.directory().with_extension("index");
-        let entries = read(&path).unwrap_or_default();
+        let entries = read_entries(&path).unwrap_or_default();
         Self { path, entries, is_changed: false, left: u64::MAX }
     }
 
@@ -119,9 +119,9 @@ impl SessionIndex {
     ///
     /// # Errors
     /// As [`SessionFile::read`].
-    pub fn get(&mut self, file: &SessionFile) -> io::Result<Known> {
+    pub fn get(&mut self, file: &SessionFile) -> io::Result<IndexedSession> {
         let (open, metadata) = file.opened()?;
-        let stamp = Stamp::of(&metadata);
+        let stamp = Stamp::new(&metadata);
         let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let known = self.entries.remove(&name).filter(|entry| entry.still_fits(&stamp, &open));
         let mut entry = known.unwrap_or_else(|| Entry::empty(name.clone(), stamp));
@@ -139,7 +139,7 @@ impl SessionIndex {
             entry.stamp = stamp;
             self.is_changed = true;
         }
-        let mut known = Known { digest: entry.digest.clone(), is_whole: entry.read == whole };
+        let mut known = IndexedSession { digest: entry.digest.clone(), is_whole: entry.read == whole };
         if known.is_whole && stamp.size > whole {
             // The end of it is being written, or was cut off.
             known.digest.extend(Records::of_lines(open, whole..stamp.size))?;
@@ -154,7 +154,7 @@ impl SessionIndex {
         let known = self.entries.get(&*name).filter(|entry| !entry.digest.directory.is_empty());
         let fits = |entry: &&Entry| {
             let metadata = fs::symlink_metadata(&file.path);
-            metadata.is_ok_and(|metadata| Stamp::of(&metadata).place() == entry.stamp.place())
+            metadata.is_ok_and(|metadata| Stamp::new(&metadata).place() == entry.stamp.place())
         };
         match known.filter(fits) {
             Some(entry) => Some(entry.digest.directory.clone()),
@@ -171,7 +171,7 @@ impl SessionIndex {
         if !self.is_changed && self.entries.len() == before {
             return;
         }
-        for (name, other) in read(&self.path).unwrap_or_default() {
+        for (name, other) in read_entries(&self.path).unwrap_or_default() {
             let is_further = self
                 .entries
                 .get(&name)
@@ -235,7 +235,7 @@ fn hash_before(file: &File, place: u64) -> io::Result<u64> {
 }
 
 /// Reads the index; lines that are damaged are left out.
-fn read(path: &Path) -> io::Result<HashMap<String, Entry>> {
+fn read_entries(path: &Path) -> io::Result<HashMap<String, Entry>> {
     let (file, _) = regular_file::open(path, Links::Refused)?;
     let mut bytes = Vec::new();
     file.take(limits::SESSION_INDEX).read_to_end(&mut bytes)?;

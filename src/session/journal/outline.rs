@@ -272,8 +272,8 @@ impl Digest {
 
     fn add(&mut self, mut record: Record) {
         self.has_begun |= record.begins();
-        cut_texts(&mut record);
-        self.queues.read(&record);
+        shorten_texts(&mut record);
+        self.queues.apply(&record);
         match record {
             Record::Session(header) => {
                 self.directory = header.directory;
@@ -359,7 +359,7 @@ impl Digest {
 }
 
 /// Cuts the pending texts in a record to what a list shows of them.
-fn cut_texts(record: &mut Record) {
+fn shorten_texts(record: &mut Record) {
     let cut = |entry: &mut Pending| {
         entry.message.text = beginning(&entry.message.text);
         entry.message.images.clear();
@@ -380,7 +380,7 @@ impl Outline {
     ///
     /// # Errors
     /// As [`SessionFile::read`].
-    pub fn of(file: &SessionFile) -> io::Result<Self> {
+    pub fn from_file(file: &SessionFile) -> io::Result<Self> {
         let mut digest = Digest::default();
         digest.extend(file.records()?)?;
         Ok(digest.outline(file))

@@ -92,7 +92,7 @@ pub struct Reading {
 ///
 /// # Errors
 /// What the file itself says; damage is none.
-pub fn read(source: impl ReadAt) -> io::Result<Reading> {
+pub fn read_records(source: impl ReadAt) -> io::Result<Reading> {
     Records::new(source).reading()
 }
 
@@ -202,7 +202,7 @@ impl<S: ReadAt> Records<S> {
             match self.lines.next()? {
                 NextLine::Line(place, line) => {
                     let line = self.lines.bytes(line);
-                    let glance = Glance::of(line).filter(|glance| !is_wanted(glance));
+                    let glance = Glance::parse(line).filter(|glance| !is_wanted(glance));
                     if glance.is_none_or(|glance| !self.state.pass_over(&glance, place, line)) {
                         self.state.line(&self.lines, place, line);
                     }
@@ -338,7 +338,7 @@ pub(super) struct Glance<'a> {
 }
 
 impl<'a> Glance<'a> {
-    fn of(line: &'a [u8]) -> Option<Self> {
+    fn parse(line: &'a [u8]) -> Option<Self> {
         let number = number_of(line)?;
         let behind = line.get(MARK.len()..)?;
         let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -40,47 +40,47 @@ pub fn restore_left(records: Vec<Record>) -> Resumed {
 }
 
 fn restore_as(records: Vec<Record>, why: &'static str) -> Resumed {
-    let mut fold = RestoreReducer::default();
-    let envelopes = records.into_iter().filter_map(|record| fold.add(record)).collect();
-    Resumed { envelopes, ..fold.resumed(why) }
+    let mut reducer = RestoreReducer::default();
+    let envelopes = records.into_iter().filter_map(|record| reducer.add(record)).collect();
+    Resumed { envelopes, ..reducer.resumed(why) }
 }
 
 /// A session that goes on, read from its journal part by part.
-pub struct EarlierRun {
+pub struct PreviousRun {
     records: Records<File>,
-    fold: RestoreReducer,
+    reducer: RestoreReducer,
 }
 
-impl EarlierRun {
+impl PreviousRun {
     /// Reads the journal of a session as far as it is written now.
     ///
     /// # Errors
     /// As [`SessionFile::read`].
-    pub fn of(file: &SessionFile) -> io::Result<Self> {
-        Ok(Self { records: file.records()?, fold: RestoreReducer::default() })
+    pub fn from_file(file: &SessionFile) -> io::Result<Self> {
+        Ok(Self { records: file.records()?, reducer: RestoreReducer::default() })
     }
 }
 
-impl fmt::Debug for EarlierRun {
+impl fmt::Debug for PreviousRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "EarlierRun(up to record {})", self.records.last_number())
     }
 }
 
-impl ResumeSource for EarlierRun {
+impl ResumeSource for PreviousRun {
     fn events(&mut self) -> io::Result<Vec<Envelope>> {
         let mut events = Vec::new();
         while events.len() < limits::RESUME_EVENTS
             && let Some(record) = self.records.next()
         {
-            events.extend(self.fold.add(record?));
+            events.extend(self.reducer.add(record?));
         }
         Ok(events)
     }
 
     fn resumed(self: Box<Self>) -> Resumed {
         let notes = self.records.damage().sentence().into_iter().collect();
-        Resumed { notes, ..self.fold.resumed(INTERRUPTED) }
+        Resumed { notes, ..self.reducer.resumed(INTERRUPTED) }
     }
 }
 
@@ -115,7 +115,7 @@ struct RestoreReducer {
 impl RestoreReducer {
     /// Takes a record; returns what is to be shown of it.
     fn add(&mut self, record: Record) -> Option<Envelope> {
-        let change = self.queues.read(&record);
+        let change = self.queues.apply(&record);
         match record {
             Record::History { replaced, messages } => {
                 if replaced {
@@ -146,7 +146,7 @@ impl RestoreReducer {
         let closing = open.iter().filter_map(|(_, open)| open.closing(why)).collect();
         let pending = self.queues.into_left();
         let unfinished = Unfinished { drafts: self.drafts, images: Vec::new(), pending, agents: interrupted };
-        let plan = self.plans.of(&AgentId::main()).map(AgentPlan::left);
+        let plan = self.plans.get(&AgentId::main()).map(AgentPlan::left);
         let Self { messages, agents, undone, rules, numbers, task_open, .. } = self;
         let agents = agents.resumed();
         Resumed { messages, agents, task_open, closing, unfinished, undone, rules, plan, numbers, ..Resumed::default() }
@@ -166,7 +166,7 @@ impl RestoreReducer {
         if agent.is_main() {
             self.follow_task(event);
         }
-        if let Some(end) = EndedBy::of(agent, event)
+        if let Some(end) = EndedBy::from_event(agent, event)
             && let Some(open) = self.open.get_mut(&end)
         {
             open.retain(|(_, open)| !open.is_closed_by(agent, event));
@@ -244,7 +244,7 @@ enum EndedBy {
 
 impl EndedBy {
     /// Returns what an event can end; `None` for most.
-    fn of(agent: &AgentId, event: &Event) -> Option<Self> {
+    fn from_event(agent: &AgentId, event: &Event) -> Option<Self> {
         Some(match event {
             Event::TurnEnded { .. }
             | Event::TurnStarted { .. }

@@ -63,7 +63,7 @@ impl AgentsReducer {
     }
 
     fn begin(&mut self, agent: &AgentId, persona: &str) {
-        let before = self.finished.take(agent);
+        let before = self.finished.take_agent(agent);
         let (messages, turns) = before.map(|before| (before.messages, before.turns)).unwrap_or_default();
         self.running.insert(agent.clone(), Conversation { persona: persona.to_owned(), messages, turns });
     }

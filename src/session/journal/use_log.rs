@@ -52,7 +52,7 @@ pub(super) struct Uses {
 
 impl UseLog {
     /// Names the file beside the directory of the journals.
-    pub(super) fn beside(directory: &Path) -> Self {
+    pub(super) fn in_directory(directory: &Path) -> Self {
         Self(directory.with_extension("uses"))
     }
 
@@ -78,7 +78,7 @@ impl UseLog {
     }
 
     /// Returns what it says; nothing of a file that cannot be read.
-    pub(super) fn read(&self) -> Uses {
+    pub(super) fn load(&self) -> Uses {
         let uses = self.lines().unwrap_or_default();
         let now = seen_by(uses.last(), clock::now());
         let sessions = uses.into_iter().enumerate().map(|(place, one)| (one.session, (place, one.seen))).collect();

@@ -147,7 +147,7 @@ impl Writer {
             // What waits together is written together.
             while let Some(job) = next {
                 match job {
-                    Job::Record(record) => is_sync |= self.take(&record),
+                    Job::Record(record) => is_sync |= self.add_record(&record),
                     Job::Open => self.is_opened = true,
                     Job::Sync(done) => waiting.push(done),
                     Job::Close(answer) => end = Some(answer),
@@ -169,7 +169,7 @@ impl Writer {
     }
 
     /// Puts a record among the lines; tells whether it is to be synced.
-    fn take(&mut self, record: &Record) -> bool {
+    fn add_record(&mut self, record: &Record) -> bool {
         self.has_begun |= record.begins();
         self.has_draft = record.has_draft().unwrap_or(self.has_draft);
         if self.bytes > limits::JOURNAL_BACKLOG {

@@ -9,7 +9,7 @@ use steersman_base::limits;
 use steersman_base::plan::PlanStep;
 use steersman_base::protocol::{
     ApprovalRequest, ApprovalSubject, CloneOperation, CommandOperation, Content, CustomOperation, FetchOperation,
-    InputOperation, Operation, SearchOperation, ServerToolOperation, UseOperation, WriteOperation, form_words,
+    InputOperation, Operation, SearchOperation, ServerToolOperation, UseOperation, WriteOperation, form_lines,
 };
 use steersman_base::text::visible_line;
 
@@ -50,7 +50,7 @@ pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
             parts.push(DetailPart::Fact("server", server.clone()));
             parts.push(DetailPart::Exact(message.clone()));
             parts.push(DetailPart::Note("it asks for:".to_owned()));
-            parts.push(DetailPart::Exact(form_words(fields)));
+            parts.push(DetailPart::Exact(form_lines(fields)));
             parts.push(DetailPart::Note("Give no password, key or other secret here.".to_owned()));
         }
         ApprovalSubject::Plan { plan } => {

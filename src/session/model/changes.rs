@@ -38,7 +38,7 @@ pub struct ChangedFile<'a> {
 }
 
 impl FileChanges {
-    /// Folds one event in.
+    /// Applies one event.
     pub fn apply(&mut self, envelope: &Envelope) {
         match &envelope.event {
             Event::TurnStarted { turn, .. } if envelope.agent.is_main() => self.turn = *turn,

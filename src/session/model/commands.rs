@@ -44,7 +44,7 @@ pub struct CommandRun {
 
 impl CommandRun {
     /// Says in a few words how it stands; safe to show.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match (&self.end, self.elapsed_ms) {
             (_, None) => "running".to_owned(),
             (None, Some(_)) if self.output.is_empty() => "interrupted".to_owned(),
@@ -169,7 +169,7 @@ impl CommandList {
 
 /// Returns the end of an output, safe to show.
 fn newest(output: &str) -> String {
-    let text = CommandOutput::of(output).text;
+    let text = CommandOutput::parse(output).text;
     let start = text.len().saturating_sub(LISTED_OUTPUT_BYTES);
     let start = (start..text.len()).find(|place| text.is_char_boundary(*place)).unwrap_or(text.len());
     match text.get(start..) {

@@ -32,7 +32,7 @@ impl HookList {
         self.runs.get(&(hook.event, hook.command.clone()))
     }
 
-    /// Folds one event in.
+    /// Applies one event.
     pub fn apply(&mut self, envelope: &Envelope) {
         if let Event::HookRan(run) = &envelope.event {
             let key = (run.hook, run.command.clone());

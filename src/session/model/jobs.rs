@@ -51,8 +51,8 @@ impl JobState {
     }
 
     /// Says in a few words how it stands; safe to show.
-    pub fn words(&self) -> String {
-        self.end.as_ref().map_or_else(|| "running".to_owned(), JobEnd::words)
+    pub fn describe(&self) -> String {
+        self.end.as_ref().map_or_else(|| "running".to_owned(), JobEnd::describe)
     }
 }
 
@@ -63,7 +63,7 @@ pub struct JobList {
 }
 
 impl JobList {
-    /// Folds one event in.
+    /// Applies one event.
     pub fn apply(&mut self, envelope: &Envelope) {
         match &envelope.event {
             Event::JobStarted(start) => self.start(envelope, start),
@@ -78,7 +78,7 @@ impl JobList {
             Event::JobEnded(end) => {
                 if let Some(job) = self.change(&end.id) {
                     let has_none = job.output.shown().text.is_empty();
-                    job.ended_with = has_none.then(|| CommandOutput::of(&end.output));
+                    job.ended_with = has_none.then(|| CommandOutput::parse(&end.output));
                     job.end = Some(JobEnd { output: String::new(), ..end.as_ref().clone() });
                 }
             }

@@ -1,7 +1,7 @@
 //! The ledger: each receipt as one row of words, for the overlay and for the export.
 
 use super::receipt::{Receipt, ReceiptState};
-use super::receipt_text::{boundary_words, receipt_text};
+use super::receipt_text::{boundary_text, receipt_text};
 use steersman_base::clock::clock;
 use steersman_base::target::name_of;
 use steersman_base::text;
@@ -53,7 +53,7 @@ pub fn ledger_row(receipt: &Receipt) -> LedgerRow {
         kind: receipt.kind.name().to_owned(),
         state: state(receipt),
         waited: receipt.waited().map(clock).unwrap_or_default(),
-        boundary: receipt.arrival().map(boundary_words).unwrap_or_default(),
+        boundary: receipt.arrival().map(boundary_text).unwrap_or_default(),
         seen,
         answer: receipt.answer.as_ref().map(|answer| answer.sentence.clone()).unwrap_or_default(),
         tokens: receipt.spent.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),

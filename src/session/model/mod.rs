@@ -54,7 +54,7 @@ pub use plans::{AgentPlan, PlanList};
 pub use receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptAnswer, ReceiptCost, ReceiptState, UnseenReason};
 pub use receipt_text::{ReceiptMark, ReceiptText, receipt_text};
 pub use receipts::Receipts;
-pub use rules::{RuleList, rule_scope_words};
+pub use rules::{RuleList, rule_scope_text};
 
 use agents::{AgentNode, Agents};
 use jiff::Timestamp;
@@ -135,7 +135,7 @@ impl RunState {
         }
     }
 
-    /// Folds one event in; returns the texts whose receipts say something else from now on.
+    /// Applies one event; returns the texts whose receipts say something else from now on.
     pub fn apply(&mut self, envelope: &Envelope) -> Vec<MessageId> {
         self.agents.apply(envelope);
         self.pauses.apply(envelope);
@@ -182,7 +182,7 @@ impl RunState {
         self.pauses.is_paused(agent) && (agent.is_main() || self.agents.get(agent).is_none_or(has_gate))
     }
 
-    /// Folds anything else in that the run says at this moment.
+    /// Applies anything else that the run says at this moment.
     pub fn apply_update(&mut self, update: &Update, now: Timestamp) {
         self.agents.apply_update(update, now);
         match update {

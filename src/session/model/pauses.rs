@@ -75,7 +75,7 @@ impl Pauses {
         self.waiting.retain(|agent, _| !has_ended(agent));
     }
 
-    /// Folds one event in.
+    /// Applies one event.
     pub fn apply(&mut self, envelope: &Envelope) {
         match &envelope.event {
             Event::Paused { call } => {

@@ -29,7 +29,7 @@ pub struct AgentPlan {
 
 impl PlanList {
     /// Returns the plan of an agent; `None` where it has none.
-    pub fn of(&self, agent: &AgentId) -> Option<&AgentPlan> {
+    pub fn get(&self, agent: &AgentId) -> Option<&AgentPlan> {
         self.plans.get(agent).filter(|shared| !shared.plan.is_empty())
     }
 
@@ -44,7 +44,7 @@ impl PlanList {
         words.filter(|(_, words)| !words.is_empty())
     }
 
-    /// Folds one event in.
+    /// Applies one event.
     pub fn apply(&mut self, envelope: &Envelope) {
         match &envelope.event {
             Event::PlanChanged(changed) => self.plans.entry(envelope.agent.clone()).or_default().change(changed),

@@ -1,6 +1,6 @@
 //! The receipts: for each text that the user sent, where it truly is.
 //!
-//! A fold over the queue's snapshots and the agents' events; nothing is guessed. A text is *delivered* when its agent said
+//! Reduced from the queue's snapshots and the agents' events; nothing is guessed. A text is *delivered* when its agent said
 //! that it is in the conversation, and *seen* when the first token came of a reply to a request that carried it. A turn that
 //! ends before says so; a later reply may still have seen it. It is *answered* when the model said in its own words what it
 //! did with it (`steering::text_answers`); without that nothing is claimed. Always holds: a receipt never goes back from
@@ -115,7 +115,7 @@ impl Receipts {
         self.left([id], &ReceiptState::Merged(into.clone()));
     }
 
-    /// Folds one event in; returns the texts of which something else is true from now on.
+    /// Applies one event; returns the texts of which something else is true from now on.
     pub fn apply(&mut self, envelope: &Envelope) -> Vec<MessageId> {
         match &envelope.event {
             Event::Pending { entries } => {

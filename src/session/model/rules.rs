@@ -22,7 +22,7 @@ impl RuleList {
         self.rules.iter().find(|rule| rule.id == *id)
     }
 
-    /// Folds one event in.
+    /// Applies one event.
     pub fn apply(&mut self, event: &Event) {
         if let Event::Rules { rules } = event {
             self.rules.clone_from(rules);
@@ -31,7 +31,7 @@ impl RuleList {
 }
 
 /// Says for whom a rule holds.
-pub fn rule_scope_words(rule: &Rule) -> String {
+pub fn rule_scope_text(rule: &Rule) -> String {
     let agent = name_of(&rule.agent);
     match rule.scope {
         RuleScope::Agent => format!("for {agent} alone"),

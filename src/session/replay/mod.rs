@@ -70,7 +70,7 @@ impl ReplayReducer {
     }
 
     fn add(&mut self, record: Record) {
-        let change = self.queues.read(&record);
+        let change = self.queues.apply(&record);
         match (record, change) {
             (Record::Accepted { to, entry }, _) => self.accept(to, entry),
             (Record::Restored { entry, .. }, _) => self.push_queues(entry.at),

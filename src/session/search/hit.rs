@@ -41,7 +41,7 @@ pub struct Hit {
 }
 
 /// Returns what a line tells; of several texts in it the first that holds all words.
-pub(super) fn read(session: &SessionId, line: &[u8], words: &SearchQuery) -> Option<Hit> {
+pub(super) fn find_in_line(session: &SessionId, line: &[u8], words: &SearchQuery) -> Option<Hit> {
     let record: Value = serde_json::from_slice(line).ok()?;
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut found = None;
@@ -101,7 +101,7 @@ fn each_text(value: &Value, visit: &mut impl FnMut(&str, bool)) {
             Value::Array(items) => items.iter().for_each(|item| walk(item, (is_system, is_free), visit)),
             Value::Object(members) => {
                 // The words of the user stand in it without what the model was told of them.
-                if !is_free && let Some(words) = words_of(members) {
+                if !is_free && let Some(words) = content_of(members) {
                     return walk(words, (is_system, false), visit);
                 }
                 let is_system = is_system || !is_free && members.get("role").is_some_and(|role| role == "system");
@@ -115,7 +115,7 @@ fn each_text(value: &Value, visit: &mut impl FnMut(&str, bool)) {
 }
 
 /// Returns the words of a message that was wrapped for the model.
-fn words_of(message: &Map<String, Value>) -> Option<&Value> {
+fn content_of(message: &Map<String, Value>) -> Option<&Value> {
     message.get("about")?.get("words").filter(|words| words.is_string())
 }
 

@@ -12,7 +12,7 @@ use std::{io, thread};
 use grep_matcher::Matcher as _;
 use memchr::{memchr, memrchr};
 
-use super::hit::{read, seq_of};
+use super::hit::{find_in_line, seq_of};
 use super::{Hit, SearchQuery};
 use crate::journal::{ReadAt, SessionFile};
 use steersman_base::limits;
@@ -55,7 +55,7 @@ struct Progress {
 
 impl Progress {
     /// Takes what a piece holds; tells whether the pieces at the beginning hold so much.
-    fn take(&mut self, number: usize, outcome: Outcome, enough: usize) -> bool {
+    fn add(&mut self, number: usize, outcome: Outcome, enough: usize) -> bool {
         self.is_cut |= outcome.as_ref().is_ok_and(|hits| hits.len() >= enough);
         self.done.insert(number, outcome);
         while let Some(outcome) = self.done.get(&self.whole) {
@@ -85,8 +85,7 @@ pub(super) fn scan(files: Vec<SessionFile>, words: &SearchQuery, enough: usize) 
             let Some(file) = files.get(piece.file) else { return };
             let outcome = search_piece(file, piece, words, enough);
             let mut progress = lock(&progress);
-            if progress.take(number, outcome, enough) && next.fetch_max(pieces.len(), Ordering::Relaxed) < pieces.len()
-            {
+            if progress.add(number, outcome, enough) && next.fetch_max(pieces.len(), Ordering::Relaxed) < pieces.len() {
                 progress.is_cut = true;
             }
         }
@@ -128,7 +127,7 @@ fn search_piece(file: &SessionFile, piece: &Piece, words: &SearchQuery, enough: 
             if unnumbered == 0 && hits.len() >= enough {
                 return Next::Enough;
             }
-            if let Some(hit) = words.may_be_in(line).then(|| read(&file.session, line, words)).flatten() {
+            if let Some(hit) = words.may_be_in(line).then(|| find_in_line(&file.session, line, words)).flatten() {
                 unnumbered = if hit.seq.is_none() { unnumbered + 1 } else { 0 };
                 hits.push(hit);
             }

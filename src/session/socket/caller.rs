@@ -47,7 +47,7 @@ impl Caller {
     /// # Errors
     /// [`CallFailed`].
     pub fn connect(path: &Path) -> Result<Self, CallFailed> {
-        let key = SessionKey::read(&place::key_path(path))?;
+        let key = SessionKey::load(&place::key_path(path))?;
         let write = UnixStream::connect(path)?;
         write.set_write_timeout(Some(limits::OUTSIDE_PATIENCE))?;
         write.set_read_timeout(Some(limits::OUTSIDE_PATIENCE))?;

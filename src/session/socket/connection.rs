@@ -136,7 +136,7 @@ impl Connection {
     }
 
     /// Takes what is to be written, as lines; the answers before the snapshots that show what came of them.
-    fn take(&self) -> String {
+    fn take_lines(&self) -> String {
         let mut updates = self.client.answers();
         updates.extend(self.client.events());
         // Taken after the snapshots: a snapshot is marked after its answer, so none is written before its answer.
@@ -240,7 +240,7 @@ async fn carry_out(id: u64, method: Method, connection: &Arc<Connection>, shared
 
 async fn write_lines(mut write: OwnedWriteHalf, connection: &Connection) {
     loop {
-        let lines = connection.take();
+        let lines = connection.take_lines();
         connection.written.notify_one();
         let is_over = connection.client.is_over();
         let mut work = std::pin::pin!(write.write_all(lines.as_bytes()));

@@ -43,7 +43,7 @@ impl SessionKey {
     ///
     /// # Errors
     /// What the system says.
-    pub(super) fn read(path: &Path) -> io::Result<String> {
+    pub(super) fn load(path: &Path) -> io::Result<String> {
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
         let file = File::options().read(true).custom_flags(flags).open(path)?;
         let mut key = String::new();

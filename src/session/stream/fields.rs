@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use steersman_base::event::{CallFault, Delivery, Outcome, Pending, TurnFault, TurnFinish};
+use steersman_base::event::{CallFailure, Delivery, Outcome, Pending, TurnFailure, TurnFinish};
 use steersman_base::id::{AgentId, CallId, ClientId, MessageId};
 use steersman_base::steering::{TextKind, Trigger};
 
@@ -102,7 +102,7 @@ pub struct ToolResultFields {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CallError {
     /// The kind of the failure.
-    pub kind: CallFault,
+    pub kind: CallFailure,
 }
 
 /// What `turn_ended` has beside the event.
@@ -117,7 +117,7 @@ pub struct TurnEndedFields {
     /// What the turn used: of the main agent with its sub-agents, else of the agent alone.
     pub usage: UsageSum,
     /// What failed; null when nothing did.
-    pub error: Option<TurnFault>,
+    pub error: Option<TurnFailure>,
     /// Why it failed; the same as `message`.
     pub reason: Option<String>,
 }
@@ -202,14 +202,14 @@ pub struct RefusedCall {
     pub name: Option<String>,
     /// `refused` by a rule, the mode, or because nobody was there to ask; `declined` by whoever was asked.
     #[serde(default = "refused")]
-    pub kind: CallFault,
+    pub kind: CallFailure,
     /// The observation that the model got, at most 1 KiB of it.
     pub reason: String,
 }
 
 /// What earlier records hold.
-fn refused() -> CallFault {
-    CallFault::Refused
+fn refused() -> CallFailure {
+    CallFailure::Refused
 }
 
 /// A text that was read and not delivered.
@@ -269,7 +269,7 @@ pub struct RunResult {
     /// How long the program ran, milliseconds.
     pub duration_ms: u64,
     /// What failed in the last turn; null when nothing did.
-    pub error: Option<TurnFault>,
+    pub error: Option<TurnFailure>,
     /// Why it failed, in a sentence; the same as `message`.
     pub reason: Option<String>,
 }

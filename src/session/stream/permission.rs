@@ -43,8 +43,8 @@ pub struct PermissionAnswer {
 
 impl PermissionQuestion {
     /// Puts a question into words for a program.
-    pub fn of(request: &ApprovalRequest, session: Option<String>) -> Self {
-        let (question, detail) = request.subject.words();
+    pub fn new(request: &ApprovalRequest, session: Option<String>) -> Self {
+        let (question, detail) = request.subject.describe();
         let asker = request.asker.as_ref();
         Self {
             session,

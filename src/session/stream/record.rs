@@ -1,4 +1,4 @@
-//! The fold of a run into what its lines say beside the events, and into its result.
+//! A run reduced to what its lines say beside the events, and into its result.
 //!
 //! A listener before the one that writes: what it knows when a line is written includes the event of that line.
 
@@ -18,7 +18,7 @@ use super::permission::question_fields;
 use steersman_agent::OutputSchema;
 use steersman_base::details::Details;
 use steersman_base::event::{
-    CallFault, Envelope, Event, EventFacts, Outcome, Pending, TurnFault, TurnFinish, Usage, add_known,
+    CallFailure, Envelope, Event, EventContext, Outcome, Pending, TurnFailure, TurnFinish, Usage, add_known,
 };
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::limits;
@@ -63,13 +63,13 @@ struct AgentRecord {
     text: Option<String>,
     used: UsageSum,
     finish: Option<TurnFinish>,
-    fault: Option<TurnFault>,
+    fault: Option<TurnFailure>,
 }
 
 #[derive(Default)]
 struct CallRecord {
     name: Option<String>,
-    fault: Option<CallFault>,
+    fault: Option<CallFailure>,
     files: Vec<ChangedFile>,
     files_partial: bool,
 }
@@ -105,7 +105,7 @@ pub struct LastTurn {
     /// Why its last reply ended.
     pub finish: Option<TurnFinish>,
     /// What failed.
-    pub fault: Option<TurnFault>,
+    pub fault: Option<TurnFailure>,
     /// The same in a sentence.
     pub reason: Option<String>,
 }
@@ -170,7 +170,7 @@ impl RunRecord {
 
     /// Returns whether a call was refused without an answer of the user.
     pub fn has_refused(&self) -> bool {
-        self.lock().refused.iter().any(|call| call.kind == CallFault::Refused)
+        self.lock().refused.iter().any(|call| call.kind == CallFailure::Refused)
     }
 
     /// Adds to the wire form of an event what is known beside it.
@@ -237,7 +237,7 @@ impl RunRecord {
 }
 
 impl Inner {
-    /// Folds one event in.
+    /// Applies one event.
     fn apply(&mut self, envelope: &Envelope) {
         let agent = self.agents.entry(envelope.agent.clone()).or_default();
         match &envelope.event {
@@ -289,7 +289,7 @@ impl Inner {
         let Some(call) = self.calls.get(&(agent.clone(), id.clone())) else { return };
         self.files.extend(call.files.iter().map(|file| file.path.clone()));
         self.files_partial |= call.files_partial;
-        if let Some(kind @ (CallFault::Refused | CallFault::Declined)) = call.fault
+        if let Some(kind @ (CallFailure::Refused | CallFailure::Declined)) = call.fault
             && self.refused.len() < limits::REFUSED_KEPT
         {
             let reason = content.get(..content.floor_char_boundary(limits::REFUSED_BYTES)).unwrap_or_default();
@@ -337,7 +337,7 @@ impl Inner {
             }
             Event::ToolResult { id, content, is_error, .. } => {
                 let call = self.calls.get(&(envelope.agent.clone(), id.clone()));
-                let fault = call.and_then(|call| call.fault).or(is_error.then_some(CallFault::Failed));
+                let fault = call.and_then(|call| call.fault).or(is_error.then_some(CallFailure::Failed));
                 let fields = ToolResultFields {
                     name: call.and_then(|call| call.name.clone()),
                     text: content.clone(),
@@ -387,13 +387,13 @@ impl Listener for RunRecord {
         self.lock().apply(envelope);
     }
 
-    fn on_facts(&self, agent: &AgentId, facts: &EventFacts) {
+    fn on_facts(&self, agent: &AgentId, facts: &EventContext) {
         let mut inner = self.lock();
         match facts {
-            EventFacts::Call { id, fault } => {
+            EventContext::Call { id, fault } => {
                 inner.calls.entry((agent.clone(), id.clone())).or_default().fault = Some(*fault);
             }
-            EventFacts::Turn { finish, fault } => {
+            EventContext::Turn { finish, fault } => {
                 let agent = inner.agents.entry(agent.clone()).or_default();
                 (agent.finish, agent.fault) = (*finish, *fault);
             }

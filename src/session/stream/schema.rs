@@ -37,23 +37,23 @@ fn schema() -> Value {
     let question = generator.subschema_for::<PermissionQuestion>().to_value();
     let answer = generator.subschema_for::<PermissionAnswer>().to_value();
     let added = [
-        ("question", of::<QuestionFields>(&mut generator)),
-        ("answer", of::<AnswerFields>(&mut generator)),
-        ("user_turn", of::<UserTurnFields>(&mut generator)),
-        ("seen", of::<SeenFields>(&mut generator)),
-        ("agent_spawned", of::<AgentSpawnedFields>(&mut generator)),
-        ("agent_finished", of::<AgentFinishedFields>(&mut generator)),
-        ("compacted", of::<CompactedFields>(&mut generator)),
-        ("tool_result", of::<ToolResultFields>(&mut generator)),
-        ("turn_ended", of::<TurnEndedFields>(&mut generator)),
-        ("session_ended", of::<RunResult>(&mut generator)),
+        ("question", schema_of::<QuestionFields>(&mut generator)),
+        ("answer", schema_of::<AnswerFields>(&mut generator)),
+        ("user_turn", schema_of::<UserTurnFields>(&mut generator)),
+        ("seen", schema_of::<SeenFields>(&mut generator)),
+        ("agent_spawned", schema_of::<AgentSpawnedFields>(&mut generator)),
+        ("agent_finished", schema_of::<AgentFinishedFields>(&mut generator)),
+        ("compacted", schema_of::<CompactedFields>(&mut generator)),
+        ("tool_result", schema_of::<ToolResultFields>(&mut generator)),
+        ("turn_ended", schema_of::<TurnEndedFields>(&mut generator)),
+        ("session_ended", schema_of::<RunResult>(&mut generator)),
     ];
     let alone = [
-        ("files_changed", of::<FilesChanged>(&mut generator)),
-        ("reply", of::<ReplyLine>(&mut generator)),
+        ("files_changed", schema_of::<FilesChanged>(&mut generator)),
+        ("reply", schema_of::<ReplyLine>(&mut generator)),
         // Older and newer programs may write others.
     ];
-    let line = of::<LineFields>(&mut generator);
+    let line = schema_of::<LineFields>(&mut generator);
     let mut definitions = Map::from_iter(generator.take_definitions(true));
     if let Some(events) =
         definitions.get_mut("Event").and_then(|event| event.get_mut("oneOf")).and_then(Value::as_array_mut)
@@ -90,7 +90,7 @@ fn schema() -> Value {
 }
 
 /// Returns the schema of a type itself, not a reference to it.
-fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
+fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
     T::json_schema(generator).to_value()
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::fields::{RunResult, UsageSum};
 use super::record::RunRecord;
 use crate::journal::SessionId;
-use steersman_base::event::{CallFault, Envelope, Event, EventFacts, Outcome, TurnFaultKind, TurnFinish, Usage};
+use steersman_base::event::{CallFailure, Envelope, Event, EventContext, Outcome, TurnFailureKind, TurnFinish, Usage};
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::mode::Mode;
 use steersman_base::protocol::{ServerState, ServerStatus};
@@ -191,8 +191,8 @@ impl StreamJson {
 fn subtype(result: &RunResult, mismatch: bool) -> &'static str {
     match (result.outcome, result.error.map(|fault| fault.kind)) {
         _ if mismatch => "error_max_structured_output_retries",
-        (_, Some(TurnFaultKind::Steps | TurnFaultKind::Rounds)) => "error_max_turns",
-        (_, Some(TurnFaultKind::Budget)) => "error_max_budget_usd",
+        (_, Some(TurnFailureKind::Steps | TurnFailureKind::Rounds)) => "error_max_turns",
+        (_, Some(TurnFailureKind::Budget)) => "error_max_budget_usd",
         (Outcome::Completed | Outcome::Synthesized, _) => "success",
         (Outcome::Cancelled | Outcome::Failed, _) => "error_during_execution",
     }
@@ -329,7 +329,7 @@ impl Inner {
     }
 
     /// Writes a part of what a model said, once it is known what the reply used.
-    fn said(&mut self, agent: &AgentId, part: &Value) {
+    fn assistant_part(&mut self, agent: &AgentId, part: &Value) {
         self.begin();
         let writing = self.agent(agent);
         let mut message = writing.message();
@@ -344,7 +344,7 @@ impl Inner {
     }
 
     /// Writes a part of what a model is told.
-    fn told(&mut self, agent: &AgentId, part: &Value) {
+    fn user_part(&mut self, agent: &AgentId, part: &Value) {
         self.begin();
         let message = json!({"role": "user", "content": [part]});
         let parent = self.agent(agent).call.clone();
@@ -470,30 +470,30 @@ impl Inner {
                     && !self.lines.prompts
                     && (!std::mem::replace(&mut self.is_prompted, true) || (self.turns.is_some() && !mid_loop)) => {}
             Event::UserTurn { content, .. } if agent.is_main() => {
-                self.told(agent, &json!({"type": "text", "text": content}));
+                self.user_part(agent, &json!({"type": "text", "text": content}));
             }
             Event::ThinkingDelta { text } => self.piece(agent, PieceKind::Thinking, text),
             Event::AssistantDelta { text } => self.piece(agent, PieceKind::Text, text),
             Event::Thinking { text } => {
                 // The readers of Claude Code's SDK want a signature.
-                self.said(agent, &json!({"type": "thinking", "thinking": text, "signature": ""}));
+                self.assistant_part(agent, &json!({"type": "thinking", "thinking": text, "signature": ""}));
             }
             Event::Assistant { text, .. } if !text.is_empty() => {
-                self.said(agent, &json!({"type": "text", "text": text}));
+                self.assistant_part(agent, &json!({"type": "text", "text": text}));
             }
             Event::ToolCall { id, name, arguments } => {
                 self.end_pieces(agent, "tool_use");
                 let input = to_theirs(name, arguments, &self.cwd);
                 self.calls.insert(call(id), input.clone());
                 let part = json!({"type": "tool_use", "id": id, "name": their_name(name), "input": input});
-                self.said(agent, &part);
+                self.assistant_part(agent, &part);
             }
             Event::ToolResult { id, content, is_error, .. } => {
                 if !self.refused.contains(&call(id)) {
                     self.calls.remove(&call(id));
                 }
                 let part = json!({"type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error});
-                self.told(agent, &part);
+                self.user_part(agent, &part);
             }
             Event::RoundEnded { .. } => self.end_pieces(agent, "end_turn"),
             Event::TurnEnded { outcome, .. } if agent.is_main() => {
@@ -550,8 +550,8 @@ impl Listener for StreamJson {
         lock(&self.inner).apply(envelope);
     }
 
-    fn on_facts(&self, agent: &AgentId, facts: &EventFacts) {
-        if let EventFacts::Call { id, fault: CallFault::Refused | CallFault::Declined } = facts {
+    fn on_facts(&self, agent: &AgentId, facts: &EventContext) {
+        if let EventContext::Call { id, fault: CallFailure::Refused | CallFailure::Declined } = facts {
             let mut inner = lock(&self.inner);
             if inner.refused.len() < steersman_base::limits::REFUSED_KEPT {
                 inner.refused.push((agent.clone(), id.clone()));

@@ -25,8 +25,8 @@ pub(super) fn evaluate(expression: &str) -> Result<Number, String> {
     let value = parser.expression(0)?;
     match parser.peek() {
         None => Ok(value),
-        Some(',') => parser.fault("a comma outside of a function (no thousands separators)"),
-        Some(_) => parser.fault("an operator is missing"),
+        Some(',') => parser.error("a comma outside of a function (no thousands separators)"),
+        Some(_) => parser.error("an operator is missing"),
     }
 }
 
@@ -37,8 +37,8 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn fault<T>(&self, message: &str) -> Result<T, String> {
-        fault(message, self.at)
+    fn error<T>(&self, message: &str) -> Result<T, String> {
+        error_at(message, self.at)
     }
 
     /// Passes over blanks, and returns the symbol that follows.
@@ -49,7 +49,7 @@ impl Parser<'_> {
     }
 
     /// Passes over the symbol that follows, when it is this one.
-    fn take(&mut self, symbol: char) -> bool {
+    fn accept(&mut self, symbol: char) -> bool {
         let found = self.peek() == Some(symbol);
         self.at += usize::from(found);
         found
@@ -67,7 +67,7 @@ impl Parser<'_> {
     fn expression(&mut self, floor: u8) -> Result<Number, String> {
         self.depth += 1;
         if self.depth > DEPTH {
-            return self.fault(&format!("nested deeper than {DEPTH} levels"));
+            return self.error(&format!("nested deeper than {DEPTH} levels"));
         }
         let mut left = self.operand()?;
         while let Some(symbol) = self.peek() {
@@ -83,7 +83,7 @@ impl Parser<'_> {
             let at = self.at;
             self.at += 1;
             let right = self.expression(next)?;
-            left = operate(symbol, left, right).or_else(|message| fault(message, at))?;
+            left = operate(symbol, left, right).or_else(|message| error_at(message, at))?;
         }
         self.depth -= 1;
         Ok(left)
@@ -93,21 +93,21 @@ impl Parser<'_> {
         match self.peek() {
             Some('0'..='9' | '.') => self.number(),
             Some('a'..='z' | 'A'..='Z' | 'π') => self.named(),
-            Some('+') if self.take('+') => self.expression(SIGN),
-            Some('-') if self.take('-') => {
+            Some('+') if self.accept('+') => self.expression(SIGN),
+            Some('-') if self.accept('-') => {
                 let value = self.expression(SIGN)?;
-                operate('-', Number::Whole(0), value).or_else(|message| self.fault(message))
+                operate('-', Number::Whole(0), value).or_else(|message| self.error(message))
             }
-            Some('(') if self.take('(') => {
+            Some('(') if self.accept('(') => {
                 let value = self.expression(0)?;
                 self.close().map(|()| value)
             }
-            _ => self.fault("a number is missing"),
+            _ => self.error("a number is missing"),
         }
     }
 
     fn close(&mut self) -> Result<(), String> {
-        if self.take(')') { Ok(()) } else { self.fault("a ) is missing") }
+        if self.accept(')') { Ok(()) } else { self.error("a ) is missing") }
     }
 
     /// Reads digits, a fraction and an exponent; `_` may stand between digits.
@@ -126,34 +126,34 @@ impl Parser<'_> {
         }
         let real = |text: &str| text.parse().ok().and_then(|value| Number::real(value).ok());
         let number = text.parse().map_or_else(|_| real(&text), |value| Some(Number::Whole(value)));
-        number.map_or_else(|| fault("no number, or one that is too large,", at), Ok)
+        number.map_or_else(|| error_at("no number, or one that is too large,", at), Ok)
     }
 
     /// Reads a constant, or a function with its arguments.
     fn named(&mut self) -> Result<Number, String> {
         let at = self.at;
         let name = self.word(|c| c.is_ascii_alphanumeric() || c == '_' || c == 'π').to_ascii_lowercase();
-        if !self.take('(') {
+        if !self.accept('(') {
             return match name.as_str() {
                 "pi" | "π" => Ok(Number::Real(consts::PI)),
                 "tau" => Ok(Number::Real(consts::TAU)),
                 "e" => Ok(Number::Real(consts::E)),
-                _ => fault(&format!("no constant is called {name:?} (functions take parentheses)"), at),
+                _ => error_at(&format!("no constant is called {name:?} (functions take parentheses)"), at),
             };
         }
         let mut arguments = Vec::new();
-        if !self.take(')') {
+        if !self.accept(')') {
             arguments.push(self.expression(0)?);
-            while self.take(',') {
+            while self.accept(',') {
                 arguments.push(self.expression(0)?);
             }
             self.close()?;
         }
-        call(&name, &arguments).or_else(|message| fault(message, at))
+        call(&name, &arguments).or_else(|message| error_at(message, at))
     }
 }
 
-fn fault<T>(message: &str, at: usize) -> Result<T, String> {
+fn error_at<T>(message: &str, at: usize) -> Result<T, String> {
     Err(format!("{message} at character {}", at + 1))
 }
 

@@ -128,7 +128,7 @@ fn propose(workspace: &Workspace, args: &Args) -> Result<(Proposal, Edit), ToolE
             return Err(ToolError::failed(format!("{shown} has changed since it was read: read it again")));
         }
     }
-    let encoding = TextEncoding::of(&held.bytes);
+    let encoding = TextEncoding::detect(&held.bytes);
     let Some(content) = encoding.decode(&held.bytes) else {
         return Err(ToolError::failed(format!("{shown} begins like UTF-16 text, and is none")));
     };

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use super::kept::{KeptOutput, LinePattern, Unread};
 use super::{JobScope, Jobs};
-use crate::command_run::{Aftermath, CommandRun, End, OutputSink, command_end, failure_words};
+use crate::command_run::{Aftermath, CommandRun, End, OutputSink, command_end, failure_text};
 use crate::workspace::JobInput;
 use steersman_base::details::TouchedFiles;
 use steersman_base::event::{Event, JobEnd, JobEnding, JobOwner};
@@ -148,7 +148,7 @@ impl BackgroundJob {
     }
 
     /// Returns what it printed since that was asked last.
-    pub(crate) fn read(&self) -> Unread {
+    pub(crate) fn read_new(&self) -> Unread {
         let mut state = self.state();
         let unread = state.output.unread(state.end.is_some());
         state.output.set_read(unread.up_to);
@@ -252,7 +252,7 @@ pub(super) async fn accompany(job: Arc<BackgroundJob>, jobs: Arc<Jobs>, new: New
             JobEnding::TimedOut,
             Some(format!("it ran longer than {} h", limits::BACKGROUND_MOST_TIME.as_secs() / 3_600)),
         ),
-        (End::Itself, Some(failure)) => (JobEnding::Failed, Some(failure_words(failure))),
+        (End::Itself, Some(failure)) => (JobEnding::Failed, Some(failure_text(failure))),
         (End::Itself, None) => (JobEnding::Itself, None),
     };
     let elapsed_ms = u64::try_from(job.began.elapsed().as_millis()).unwrap_or(u64::MAX);

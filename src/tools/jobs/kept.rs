@@ -21,7 +21,7 @@ impl LinePattern {
     /// Returns whether a line has it, as it came or as a terminal shows it.
     fn fits(&self, line: &[u8]) -> bool {
         let is_special = |byte: &u8| matches!(*byte, b'\r' | 0x08 | 0x1b);
-        self.has(line) || (line.iter().any(is_special) && self.has(&TerminalText::of(line)))
+        self.has(line) || (line.iter().any(is_special) && self.has(&TerminalText::render(line)))
     }
 
     fn has(&self, line: &[u8]) -> bool {
@@ -135,7 +135,11 @@ impl KeptOutput {
         let whole = if has_ended { rest.len() } else { whole_sequences(rest).min(whole_characters(rest)) };
         let shown = rest.get(..whole).unwrap_or_default();
         let first = from + cut as u64;
-        Unread { text: decode(&TerminalText::of(shown)), lost: first - self.read, up_to: first + shown.len() as u64 }
+        Unread {
+            text: decode(&TerminalText::render(shown)),
+            lost: first - self.read,
+            up_to: first + shown.len() as u64,
+        }
     }
 
     /// Notes that everything up to there was read.
@@ -148,7 +152,7 @@ impl KeptOutput {
         let newest = self.bytes.len().saturating_sub(limits::BACKGROUND_LAST_BYTES);
         let end = self.bytes.get(newest..).unwrap_or_default();
         let end = if newest > 0 { end.get(first_character(end)..).unwrap_or_default() } else { end };
-        let text = decode(&TerminalText::of(end));
+        let text = decode(&TerminalText::render(end));
         let lines: Vec<&str> = text.trim_end().lines().collect();
         lines.get(lines.len().saturating_sub(limits::BACKGROUND_LAST_LINES)..).unwrap_or_default().join("\n")
     }
@@ -158,7 +162,7 @@ impl KeptOutput {
 mod tests {
     use super::*;
 
-    fn words(words: &str) -> LinePattern {
+    fn literal(words: &str) -> LinePattern {
         LinePattern::Words(words.to_owned())
     }
 
@@ -166,7 +170,7 @@ mod tests {
     fn a_line_is_found_however_it_is_split() {
         for size in 1..12 {
             let mut kept = KeptOutput::default();
-            let wait = kept.wait_for(words("listening on 80"));
+            let wait = kept.wait_for(literal("listening on 80"));
             let output = b"one\ntwo: listening on 80\nthree\n";
             let met = output.chunks(size).filter(|piece| kept.push(piece)).count();
             assert!(kept.is_met(wait) && met == 1, "pieces of {size}");
@@ -176,7 +180,7 @@ mod tests {
     #[test]
     fn words_of_two_lines_are_no_line() {
         let mut kept = KeptOutput::default();
-        let wait = kept.wait_for(words("one two"));
+        let wait = kept.wait_for(literal("one two"));
         assert!(!kept.push(b"one\n two one\ntwo"));
         assert!(!kept.is_met(wait));
     }

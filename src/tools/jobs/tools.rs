@@ -35,13 +35,18 @@ fn output_tool(traits: Traits) -> FnTool {
          still runs. With wait_for it waits for a line first.",
         limits::COMMAND_BYTES / 1024,
     );
-    FnTool::new("job_output", description, parameters, |args, context| async move { read(&args, &context).await })
-        .concurrency(Concurrency::Parallel)
-        .traits(Traits { egress: false, ..traits })
+    FnTool::new(
+        "job_output",
+        description,
+        parameters,
+        |args, context| async move { read_output(&args, &context).await },
+    )
+    .concurrency(Concurrency::Parallel)
+    .traits(Traits { egress: false, ..traits })
 }
 
 /// Returns what a job printed.
-async fn read(args: &Args, context: &ToolContext) -> Result<String, ToolError> {
+async fn read_output(args: &Args, context: &ToolContext) -> Result<String, ToolError> {
     let id = args.str("job");
     let job = own(context, id)?;
     context.approve_use("job_output", id).await?;
@@ -120,14 +125,14 @@ fn own(context: &ToolContext, id: &str) -> Result<Arc<BackgroundJob>, ToolError>
 /// Says how a job stands, and what it printed since that was asked last.
 async fn report(job: &BackgroundJob, missed: Option<&str>, context: &ToolContext) -> String {
     let end = job.end();
-    let unread = job.read();
+    let unread = job.read_new();
     if let (Some(_), Ok(jobs)) = (&end, jobs_of(context)) {
         jobs.forget_note(&job.id);
     }
     let time = seconds(job.elapsed_ms());
     // Writing to a string cannot fail.
     let mut text = match &end {
-        Some(end) => format!("[{} ended after {time}: {}]\n", job.id, end.words()),
+        Some(end) => format!("[{} ended after {time}: {}]\n", job.id, end.describe()),
         None => format!("[{} has run for {time}]\n", job.id),
     };
     if let Some(missed) = missed {

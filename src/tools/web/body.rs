@@ -96,7 +96,7 @@ impl ContentType {
 }
 
 /// Reads a body up to the cap.
-pub(super) async fn read(
+pub(super) async fn read_body(
     mut response: Response,
     url: &Url,
     bounds: RequestLimits,
@@ -123,7 +123,7 @@ pub(super) async fn read(
             WebError::Failed(format!("the body of {url} broke off after {read} bytes: {reason}"))
         })?;
         let Some(piece) = piece else { break };
-        let taken = decoder.take(&piece);
+        let taken = decoder.add_piece(&piece);
         if decoder.room().cut {
             break;
         }
@@ -142,7 +142,7 @@ enum BodyDecoder {
 }
 
 impl BodyDecoder {
-    fn take(&mut self, mut piece: &[u8]) -> io::Result<()> {
+    fn add_piece(&mut self, mut piece: &[u8]) -> io::Result<()> {
         match self {
             Self::Plain(room) => room.write_all(piece),
             Self::Gzip(decoder) => {

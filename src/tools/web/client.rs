@@ -191,8 +191,8 @@ impl WebResponse {
     ///
     /// # Errors
     /// [`WebError::Failed`] when it comes too slowly, breaks off or is encoded in an unknown way.
-    pub async fn read(self) -> Result<Body, WebError> {
-        body::read(self.response, &self.url, self.bounds, self.deadline).await
+    pub async fn read_body(self) -> Result<Body, WebError> {
+        body::read_body(self.response, &self.url, self.bounds, self.deadline).await
     }
 
     fn leads_to(&self) -> Option<String> {

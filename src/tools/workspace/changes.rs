@@ -65,7 +65,7 @@ struct ChangedFile {
     beneath: Arc<Beneath>,
     relative: PathBuf,
     shown: String,
-    before: EarlierContent,
+    before: PreviousContent,
     /// Whether the change before it left the file as this one found it.
     goes_on: bool,
     after: Hash,
@@ -78,7 +78,7 @@ struct ChangedFile {
 }
 
 #[derive(Debug, Clone)]
-enum EarlierContent {
+enum PreviousContent {
     Missing,
     Held(Arc<[u8]>),
     /// The content was too large to be kept.
@@ -227,7 +227,7 @@ impl Changes {
             }
             None => (inner.keep(change.before.map(|held| &held.bytes)), goes_on),
         };
-        let undoable = if matches!(before, EarlierContent::Dropped) { Undoable::TooMuch } else { Undoable::Yes };
+        let undoable = if matches!(before, PreviousContent::Dropped) { Undoable::TooMuch } else { Undoable::Yes };
         inner.changes.push(ChangedFile {
             turn,
             beneath: Arc::clone(change.beneath),
@@ -281,24 +281,24 @@ impl ChangeLog {
     }
 
     /// Returns the content before a change as far as there is room for it, for which contents of earlier turns are forgotten.
-    fn keep(&mut self, before: Option<&Arc<[u8]>>) -> EarlierContent {
-        let Some(bytes) = before else { return EarlierContent::Missing };
+    fn keep(&mut self, before: Option<&Arc<[u8]>>) -> PreviousContent {
+        let Some(bytes) = before else { return PreviousContent::Missing };
         let turn = self.turn;
         while self.kept(|_| true).saturating_add(bytes.len() as u64) > limits::UNDO_BYTES {
             let mut earlier = self.changes.iter_mut().filter(|change| change.turn != turn);
-            match earlier.find(|change| matches!(change.before, EarlierContent::Held(_))) {
-                Some(oldest) => oldest.before = EarlierContent::Dropped,
-                None => return EarlierContent::Dropped,
+            match earlier.find(|change| matches!(change.before, PreviousContent::Held(_))) {
+                Some(oldest) => oldest.before = PreviousContent::Dropped,
+                None => return PreviousContent::Dropped,
             }
         }
-        EarlierContent::Held(Arc::clone(bytes))
+        PreviousContent::Held(Arc::clone(bytes))
     }
 
     /// Returns the bytes that are kept of the changes that are meant.
     fn kept(&self, is_meant: impl Fn(&ChangedFile) -> bool) -> u64 {
         let kept = |change: &ChangedFile| match &change.before {
-            EarlierContent::Held(bytes) => bytes.len() as u64,
-            EarlierContent::Missing | EarlierContent::Dropped => 0,
+            PreviousContent::Held(bytes) => bytes.len() as u64,
+            PreviousContent::Missing | PreviousContent::Dropped => 0,
         };
         self.changes.iter().filter(|change| is_meant(change)).map(kept).sum()
     }
@@ -338,9 +338,9 @@ impl ChangedFile {
         let place = self.beneath.place(&self.relative).ok()?;
         let held = atomic::look(&place, limits::CHANGED_FILE_BYTES).ok()?;
         let before = match &self.before {
-            EarlierContent::Missing => None,
-            EarlierContent::Held(bytes) => Some(&**bytes),
-            EarlierContent::Dropped => return None,
+            PreviousContent::Missing => None,
+            PreviousContent::Held(bytes) => Some(&**bytes),
+            PreviousContent::Dropped => return None,
         };
         let difference = diff(before.unwrap_or_default(), held.as_ref().map_or(&[], |held| &held.bytes));
         let path = visible_line(&self.shown).into_owned();
@@ -349,10 +349,10 @@ impl ChangedFile {
 
     fn forecast(&self) -> Undo {
         match &self.before {
-            EarlierContent::Dropped => Undo::NotKept,
+            PreviousContent::Dropped => Undo::NotKept,
             _ if self.as_left().is_none() => Undo::ChangedSince,
-            EarlierContent::Missing => Undo::Removed,
-            EarlierContent::Held(bytes) => Undo::Restored { bytes: bytes.len() as u64 },
+            PreviousContent::Missing => Undo::Removed,
+            PreviousContent::Held(bytes) => Undo::Restored { bytes: bytes.len() as u64 },
         }
     }
 
@@ -363,8 +363,8 @@ impl ChangedFile {
         // Of one that was replaced meanwhile the other names are not its own any more.
         let names = if now.names() == self.names { self.names } else { Names::Parted };
         let done = self.beneath.place(&self.relative).map_err(WriteError::from).and_then(|place| match &self.before {
-            EarlierContent::Missing | EarlierContent::Dropped => atomic::remove(&place, &now.bytes),
-            EarlierContent::Held(bytes) => atomic::replace(&place, Some(&now.bytes), bytes, names),
+            PreviousContent::Missing | PreviousContent::Dropped => atomic::remove(&place, &now.bytes),
+            PreviousContent::Held(bytes) => atomic::replace(&place, Some(&now.bytes), bytes, names),
         });
         match done {
             Ok(()) => forecast,

@@ -24,7 +24,7 @@ pub struct GitOperations(Vec<(PathBuf, Vec<u8>)>);
 
 impl GitOperations {
     /// Looks at directories. Blocks.
-    pub fn of(roots: &[PathBuf]) -> Self {
+    pub fn find(roots: &[PathBuf]) -> Self {
         let files = roots.iter().map(|root| git_directory(root)).flat_map(|git| STEPS.map(|name| git.join(name)));
         let read = |file: PathBuf| Some((read_head(&file, limits::GIT_SETTINGS_BYTES).ok()?.bytes, file));
         Self(files.filter_map(read).map(|(bytes, file)| (file, bytes)).collect())

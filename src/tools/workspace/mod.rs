@@ -82,7 +82,7 @@ pub use job_streams::{JobErrors, JobInput, Streams};
 pub use outside::{OutsideCommand, OutsideError, WORKSPACE_VARIABLE};
 pub use own_command::{OwnCommand, OwnCommandError, UserCommand};
 pub use own_program::OwnProgram;
-pub use private_copy::{Beside, PrivateCopy};
+pub use private_copy::{PrivateCopy, SiblingFiles};
 pub use project::{directories_up_to, is_shared, project_root};
 pub use sandbox::Sandbox;
 pub use script::{NamedFiles, Script, replace_parts};

@@ -112,7 +112,7 @@ impl OutsideCommand {
         let (program, arguments) = argv.split_first().ok_or_else(|| OutsideError::missing(OsStr::new("a program")))?;
         let program = program_of(program, &whole, directory, writable)?;
         for argument in arguments {
-            check_words(argument, directory, writable)?;
+            check_argument(argument, directory, writable)?;
         }
         let is_safe = !passes_through(directory, writable);
         let directory = if is_safe { directory.to_owned() } else { NEUTRAL.into() };
@@ -183,7 +183,7 @@ fn program_of(named: &OsStr, path: &OsStr, directory: &Path, writable: &[PathBuf
         let mut words = line.split_whitespace();
         interpreter = words.next().map(|word| directory.join(word));
         for word in words {
-            check_words(OsStr::new(word), directory, writable)?;
+            check_argument(OsStr::new(word), directory, writable)?;
         }
     }
     Ok(program)
@@ -199,7 +199,7 @@ fn first_line(file: &Path) -> String {
 }
 
 /// Looks at an argument, and at each word in it that could be a path: a script, the value of an option, a line for a shell.
-fn check_words(argument: &OsStr, directory: &Path, writable: &[PathBuf]) -> Result<(), OutsideError> {
+fn check_argument(argument: &OsStr, directory: &Path, writable: &[PathBuf]) -> Result<(), OutsideError> {
     let text = argument.to_string_lossy();
     for part in std::iter::once(&*text).chain(parts(&text)) {
         let path = directory.join(part);

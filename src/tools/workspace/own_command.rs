@@ -55,7 +55,7 @@ impl UserCommand {
     }
 
     /// Returns the program and its arguments.
-    pub fn words(&self) -> &[String] {
+    pub fn arguments(&self) -> &[String] {
         &self.words
     }
 
@@ -134,8 +134,14 @@ impl OwnCommand<'_> {
             drop(group);
             status
         };
-        let running =
-            async { tokio::join!(give(input, self.input), read(output, self.most), read(errors, self.most), ending) };
+        let running = async {
+            tokio::join!(
+                give(input, self.input),
+                read_bounded(output, self.most),
+                read_bounded(errors, self.most),
+                ending
+            )
+        };
         let ended = tokio::time::timeout(self.time, running).await;
         let ((), output, errors, status) = ended.map_err(|_| OwnCommandError::TooLong(self.time))?;
         let status = status.map_err(OwnCommandError::Lost)?;
@@ -167,7 +173,7 @@ async fn give(input: Option<ChildStdin>, text: &str) {
     }
 }
 
-async fn read(from: Option<impl AsyncRead + Unpin>, most: u64) -> io::Result<String> {
+async fn read_bounded(from: Option<impl AsyncRead + Unpin>, most: u64) -> io::Result<String> {
     let mut text = Vec::new();
     if let Some(from) = from {
         from.take(most).read_to_end(&mut text).await?;

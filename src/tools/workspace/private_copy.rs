@@ -17,7 +17,7 @@ use steersman_core::temporary::TemporaryDirectory;
 
 /// What a copied script finds of what lies beside it and was not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beside {
+pub enum SiblingFiles {
     /// All of it, as it is when it is loaded.
     Linked,
     /// Nothing: what runs may do what agents may not.
@@ -37,7 +37,7 @@ impl PrivateCopy {
     ///
     /// # Errors
     /// That of the file system.
-    pub fn new(scripts: &[Script], roots: &[&Path], beside: Beside) -> io::Result<Option<Self>> {
+    pub fn new(scripts: &[Script], roots: &[&Path], beside: SiblingFiles) -> io::Result<Option<Self>> {
         // By the place without `..`: a name that leads out of the project has no copy, and none is made outside of this one.
         let base = |place: &Path| {
             let roots = roots.iter().filter(|root| !root.as_os_str().is_empty() && place.starts_with(root));
@@ -71,12 +71,12 @@ impl PrivateCopy {
                 }
             }
         }
-        if beside == Beside::Linked {
+        if beside == SiblingFiles::Linked {
             let roots: HashSet<&Path> = copied.iter().map(|(_, _, root)| *root).collect();
             let directories =
                 copies.iter().filter(|(_, copy)| copy.is_dir()).map(|(from, to)| (from.as_path(), to.as_path()));
             for (from, to) in directories.chain(roots.into_iter().map(|root| (root, top.as_path()))) {
-                link_beside(from, to);
+                link_sibling(from, to);
             }
         }
         Ok(Some(Self { directory, copies }))
@@ -95,7 +95,7 @@ impl PrivateCopy {
 
 /// Makes links to what lies in a directory and has no copy, as far as it is little. What cannot be linked is missed by the
 /// script alone.
-fn link_beside(from: &Path, to: &Path) {
+fn link_sibling(from: &Path, to: &Path) {
     let Ok(entries) = from.read_dir() else { return };
     for entry in entries.flatten().take(limits::BESIDE_SCRIPTS) {
         // What is there already is a copy.
@@ -132,7 +132,7 @@ mod tests {
             ["../run.sh", "sub/../../run.sh", "../../../../../../../../../../run.sh", "sub/../../project2/run.sh"]
         {
             let scripts = [script(root.join(name), "echo")];
-            assert!(PrivateCopy::new(&scripts, &[&root], Beside::Missing).unwrap().is_none(), "{name}");
+            assert!(PrivateCopy::new(&scripts, &[&root], SiblingFiles::Missing).unwrap().is_none(), "{name}");
         }
     }
 
@@ -141,7 +141,7 @@ mod tests {
         let home = tempfile::TempDir::new().unwrap();
         let root = home.path().join("project");
         let path = root.join("sub/.././bin/../run.sh");
-        let copy = PrivateCopy::new(&[script(path.clone(), "echo")], &[&root], Beside::Missing).unwrap().unwrap();
+        let copy = PrivateCopy::new(&[script(path.clone(), "echo")], &[&root], SiblingFiles::Missing).unwrap().unwrap();
         let place = copy.copy_of(&path).unwrap();
         assert_eq!(place, copy.directory().join("project/run.sh"));
         assert_eq!(fs::read_to_string(place).unwrap(), "echo");

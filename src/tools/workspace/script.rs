@@ -37,7 +37,7 @@ impl Script {
     ///
     /// # Errors
     /// Why it cannot be compared: it is too large.
-    pub fn read(path: &Path) -> Result<Option<Self>, String> {
+    pub fn load(path: &Path) -> Result<Option<Self>, String> {
         let Ok((file, metadata)) = regular_file::open(path, Links::Followed) else { return Ok(None) };
         let mode = metadata.permissions().mode();
         let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
@@ -156,7 +156,7 @@ impl NamedFiles {
     ///
     /// # Errors
     /// Why a script cannot be compared.
-    pub fn read<'a>(words: impl IntoIterator<Item = &'a str>, directory: &Path, root: &Path) -> Result<Self, String> {
+    pub fn find<'a>(words: impl IntoIterator<Item = &'a str>, directory: &Path, root: &Path) -> Result<Self, String> {
         let mut named = Self::default();
         named.add_directory(directory, root);
         let paths = words.into_iter().flat_map(parts).map(|part| directory.join(part));
@@ -170,7 +170,7 @@ impl NamedFiles {
                     named.add_directory(&path, root);
                     named.programs.push(path);
                 }
-            } else if let Some(script) = Script::read(&path)? {
+            } else if let Some(script) = Script::load(&path)? {
                 scripts += 1;
                 named.files.push(script);
             }

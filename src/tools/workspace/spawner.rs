@@ -24,7 +24,7 @@ use crate::workspace::job::{Confinement, Ended, Failure, Job, Network, Placement
 use crate::workspace::job_streams::{JobErrors, JobInput, JobStreams, Streams};
 use crate::workspace::outside::{OutsideCommand, OutsideError, WORKSPACE_VARIABLE};
 use crate::workspace::own_program::OwnProgram;
-use crate::workspace::private_copy::Beside;
+use crate::workspace::private_copy::SiblingFiles;
 use crate::workspace::sandbox::Sandbox;
 use crate::workspace::{processes, programs};
 use steersman_base::limits;
@@ -83,9 +83,9 @@ impl Spawner {
 
     /// Returns what a program of the user finds beside the scripts of it that were compared: nothing where it may do what
     /// commands may not.
-    pub fn beside(&self, placement: Placement, network: Network) -> Beside {
+    pub fn beside(&self, placement: Placement, network: Network) -> SiblingFiles {
         let is_open = (network, self.reach.network) == (Network::On, Network::Off);
-        if self.confines(placement) && !is_open { Beside::Linked } else { Beside::Missing }
+        if self.confines(placement) && !is_open { SiblingFiles::Linked } else { SiblingFiles::Missing }
     }
 
     /// Returns whether a program of the user runs in a sandbox.
@@ -162,7 +162,7 @@ impl Spawner {
         let is_confined = self.confines(placement);
         let writable = self.places_of_agents(workspace);
         let mut job = Job { environment: self.variables(job), ..job.clone() };
-        if self.beside(placement, job.confinement.network) == Beside::Linked {
+        if self.beside(placement, job.confinement.network) == SiblingFiles::Linked {
             let path = variable(&job.environment, "PATH");
             job.environment.push(("PATH".into(), programs::search_path(&path, &writable)));
         } else {
@@ -347,7 +347,7 @@ impl Running {
     ///
     /// # Errors
     /// The error of the pipe.
-    pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub async fn read_output(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.read_since_end > PIPE_BYTES {
             return Ok(0);
         }

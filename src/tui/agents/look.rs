@@ -33,7 +33,7 @@ impl AgentsPane {
         match self.details {
             Details::Usual => width >= BROAD && self.viewport.room.details,
             Details::Open => true,
-            Details::Folded => false,
+            Details::Collapsed => false,
         }
     }
 }
@@ -46,20 +46,20 @@ pub fn focus_details(pane: &mut AgentsPane, ui: &AgentsContext<'_>) -> Outcome {
     Outcome::one(PaneEffect::Focus(Pane::Details))
 }
 
-/// Opens or folds the details; where one pane fills the screen it goes to them, or back to the agents.
+/// Expands or collapses the details; where one pane fills the screen it goes to them, or back to the agents.
 pub(super) fn toggle_details(pane: &mut AgentsPane, ui: &AgentsContext<'_>) -> Outcome {
     let width = ui.ui.size.width;
     let is_narrow = width < MEDIUM;
     if ui.focus.is_on(Pane::Details) {
         if !is_narrow {
-            pane.details = Details::Folded;
+            pane.details = Details::Collapsed;
         }
         return Outcome::one(PaneEffect::Focus(Pane::Tree));
     }
     if is_narrow {
         return focus_details(pane, ui);
     }
-    pane.details = if pane.shows_details(width) { Details::Folded } else { Details::Open };
+    pane.details = if pane.shows_details(width) { Details::Collapsed } else { Details::Open };
     Outcome::DONE
 }
 

@@ -5,7 +5,7 @@
 //!
 //! # Where things are
 //!
-//! - what is selected, folded, filtered: `state.rs`; which rows that makes: `rows.rs`; tests:
+//! - what is selected, collapsed, filtered: `state.rs`; which rows that makes: `rows.rs`; tests:
 //!   `tree_fold.rs`, `tree_filter.rs`, `tree_model.rs`
 //! - what the keys and the mouse do, cancelling among it: `update.rs`; tests: `tree.rs`
 //! - scrolling, sizes, lines between panes: `viewport.rs`, `look.rs`; tests: `looks.rs`, `mouse.rs`
@@ -22,7 +22,7 @@ mod viewport;
 
 pub use look::{drag_divider, focus_details, look_key};
 pub use rows::{Filter, Row, RowKind, Rows};
-pub use state::{AgentsPane, AgentsPlace, Details, Fold};
+pub use state::{AgentsPane, AgentsPlace, Details, Expansion};
 pub use update::{cancel_all, clear_filter, press_past, press_row, travel, tree_key, type_filter};
 pub use viewport::{AgentsDrawn, PaneRoom, Sizes};
 

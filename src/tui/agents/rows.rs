@@ -1,10 +1,10 @@
-//! Which rows the list has, in which order: made anew only after the agents, a fold, the filter or the selection changed. And the
+//! Which rows the list has, in which order: made anew only after the agents, a collapsed row, the filter or the selection changed. And the
 //! filter itself.
 //!
 //! Always holds: a child stands behind its parent and its elder siblings' subtrees; the selected agent has a row; the
 //! ancestors of every row have rows.
 
-use super::state::{Fold, Folds};
+use super::state::{Expansion, Expansions};
 use steersman_session::model::agents::{AgentNode, AgentStatus, Agents};
 
 const NOWHERE: usize = usize::MAX;
@@ -25,7 +25,7 @@ pub struct Row {
 pub enum RowKind {
     Agent,
     /// An agent, and the sums of everything beneath it.
-    Folded,
+    Collapsed,
     /// The children of an agent that ended a while ago.
     Past {
         /// All of them.
@@ -39,7 +39,7 @@ impl RowKind {
     /// Returns whether the row stands for one agent, so that it can be selected.
     pub fn is_agent(self) -> bool {
         match self {
-            Self::Agent | Self::Folded => true,
+            Self::Agent | Self::Collapsed => true,
             Self::Past { .. } => false,
         }
     }
@@ -49,7 +49,7 @@ impl RowKind {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowSource<'a> {
     pub selected: usize,
-    pub folds: &'a Folds,
+    pub expansions: &'a Expansions,
     pub filter: &'a Filter,
 }
 
@@ -65,7 +65,7 @@ pub struct Rows {
 
 impl Rows {
     /// Lays the rows out.
-    pub(super) fn of(agents: &Agents, source: RowSource<'_>) -> Self {
+    pub(super) fn new(agents: &Agents, source: RowSource<'_>) -> Self {
         let nodes = agents.nodes();
         let matches: Vec<bool> = if source.filter.is_active() {
             nodes.iter().map(|node| source.filter.lets_through(node)).collect()
@@ -83,13 +83,13 @@ impl Rows {
                 if let Some(place) = rows.places.get_mut(row.agent) {
                     *place = rows.rows.len();
                 }
-                let fold = source.folds.of(row.agent);
+                let expansion = source.expansions.get(row.agent);
                 if source.filter.is_active() {
                     push_children(&row, node.children().iter().copied().filter(is_kept), &mut left);
-                } else if fold == Fold::Closed && !node.children().is_empty() {
-                    row.kind = RowKind::Folded;
+                } else if expansion == Expansion::Closed && !node.children().is_empty() {
+                    row.kind = RowKind::Collapsed;
                 } else {
-                    unfold(nodes, &row, node.children(), fold, &path, &mut left);
+                    expand(nodes, &row, node.children(), expansion, &path, &mut left);
                 }
             }
             rows.rows.push(row);
@@ -128,7 +128,7 @@ impl Rows {
         let above = |agent: usize| agents.nodes().get(agent).and_then(AgentNode::above);
         let mut lasts = Vec::with_capacity(row.depth);
         let mut at = match row.kind {
-            RowKind::Agent | RowKind::Folded => {
+            RowKind::Agent | RowKind::Collapsed => {
                 if row.depth > 0 {
                     lasts.push(row.last);
                 }
@@ -151,9 +151,16 @@ impl Rows {
 }
 
 /// Lays out the children of an agent that is not closed, those that are past as one row behind the others.
-fn unfold(nodes: &[AgentNode], row: &Row, children: &[usize], fold: Fold, path: &[usize], left: &mut Vec<Row>) {
+fn expand(
+    nodes: &[AgentNode],
+    row: &Row,
+    children: &[usize],
+    expansion: Expansion,
+    path: &[usize],
+    left: &mut Vec<Row>,
+) {
     let hides = |child: &usize| {
-        fold == Fold::Brief && nodes.get(*child).is_some_and(AgentNode::is_past) && !path.contains(child)
+        expansion == Expansion::Brief && nodes.get(*child).is_some_and(AgentNode::is_past) && !path.contains(child)
     };
     let (mut past, mut cancelled) = (0, 0);
     for child in children.iter().filter(|child| hides(child)) {
@@ -221,7 +228,7 @@ impl Filter {
         let in_tool = |word: &String| {
             status == AgentStatus::Tools && node.open.iter().any(|call| call.name.contains(word.as_str()))
         };
-        let found = |word: &String| node.words().contains(word.as_str()) || status.word().contains(word.as_str());
+        let found = |word: &String| node.search_text().contains(word.as_str()) || status.word().contains(word.as_str());
         self.words.iter().all(|word| found(word) || in_tool(word))
     }
 }

@@ -1,4 +1,4 @@
-//! What the list of agents adds to what is known of them: the selected one, folds, the filter, and whether the details are
+//! What the list of agents adds to what is known of them: the selected one, what is collapsed, the filter, and whether the details are
 //! shown. The rows are made when they are looked at, from these and the agents.
 //!
 //! Always holds: the selected agent is there and has a row.
@@ -14,7 +14,7 @@ use steersman_session::model::agents::{AgentNode, Agents, Revision};
 
 /// How much of its children an agent shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Fold {
+pub enum Expansion {
     /// All but those that ended a while ago; these are counted in a row of their own.
     #[default]
     Brief,
@@ -26,11 +26,11 @@ pub enum Fold {
 
 /// How much of its children each agent shows.
 #[derive(Debug, Clone, Default)]
-pub struct Folds(HashMap<usize, Fold>);
+pub struct Expansions(HashMap<usize, Expansion>);
 
-impl Folds {
+impl Expansions {
     /// Returns how much of its children an agent shows.
-    pub fn of(&self, agent: usize) -> Fold {
+    pub fn get(&self, agent: usize) -> Expansion {
         self.0.get(&agent).copied().unwrap_or_default()
     }
 }
@@ -38,11 +38,11 @@ impl Folds {
 /// Whether the details of the selected agent are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Details {
-    /// All where there is room beside the transcript, else folded.
+    /// All where there is room beside the transcript, else collapsed.
     #[default]
     Usual,
     /// As much as stands in the title.
-    Folded,
+    Collapsed,
     /// All.
     Open,
 }
@@ -51,7 +51,7 @@ pub enum Details {
 #[derive(Debug)]
 pub struct AgentsPlace {
     selected: AgentId,
-    folds: Folds,
+    expansions: Expansions,
     details: Details,
 }
 
@@ -60,7 +60,7 @@ pub struct AgentsPlace {
 pub struct AgentsPane {
     selected: usize,
     selected_id: AgentId,
-    folds: Folds,
+    expansions: Expansions,
     filter: Filter,
     /// Whether the details of the selected agent are shown.
     pub details: Details,
@@ -71,10 +71,10 @@ pub struct AgentsPane {
 }
 
 impl AgentsPane {
-    /// Forgets what was selected and folded: the agents are others now.
+    /// Forgets what was selected and collapsed: the agents are others now.
     pub fn begin_again(&mut self) {
         (self.selected, self.selected_id) = (0, AgentId::main());
-        self.folds = Folds::default();
+        self.expansions = Expansions::default();
         self.filter = Filter::default();
         self.forget_rows();
     }
@@ -84,8 +84,8 @@ impl AgentsPane {
     }
 
     /// Returns how much of its children an agent shows.
-    pub fn fold_of(&self, agent: usize) -> Fold {
-        self.folds.of(agent)
+    pub fn expansion_of(&self, agent: usize) -> Expansion {
+        self.expansions.get(agent)
     }
 
     pub fn filter(&self) -> &Filter {
@@ -101,8 +101,8 @@ impl AgentsPane {
         match &*laid_out {
             Some((known, rows)) if *known == revision => Arc::clone(rows),
             Some(_) | None => {
-                let source = RowSource { selected: self.selected, folds: &self.folds, filter: &self.filter };
-                let rows = Arc::new(Rows::of(agents, source));
+                let source = RowSource { selected: self.selected, expansions: &self.expansions, filter: &self.filter };
+                let rows = Arc::new(Rows::new(agents, source));
                 *laid_out = Some((revision, Arc::clone(&rows)));
                 rows
             }
@@ -126,12 +126,12 @@ impl AgentsPane {
 
     /// Returns what it shows of the agents.
     pub fn place(&self) -> AgentsPlace {
-        AgentsPlace { selected: self.selected_id.clone(), folds: self.folds.clone(), details: self.details }
+        AgentsPlace { selected: self.selected_id.clone(), expansions: self.expansions.clone(), details: self.details }
     }
 
     /// Shows of the agents what it did before.
     pub fn go_back(&mut self, place: AgentsPlace, agents: &Agents) {
-        self.folds = place.folds;
+        self.expansions = place.expansions;
         self.details = place.details;
         self.forget_rows();
         self.select_agent(&place.selected, agents);
@@ -185,34 +185,38 @@ impl AgentsPane {
         self.filter = Filter::new(text.into());
         self.forget_rows();
         if !self.filter.is_active() {
-            // It may have been selected where a fold had hidden it.
+            // It may have been selected where a collapsed row had hidden it.
             self.reveal(self.selected, agents);
         }
     }
 
-    /// Shows less of the selected agent's children; with nothing to fold, selects its parent.
-    pub fn fold(&mut self, agents: &Agents) {
+    /// Shows less of the selected agent's children; with nothing to collapse, selects its parent.
+    pub fn collapse(&mut self, agents: &Agents) {
         let Some(node) = self.node(agents) else { return };
-        let next = match self.folds.of(self.selected) {
+        let next = match self.expansions.get(self.selected) {
             _ if self.filter.is_active() => None,
-            Fold::Full if has_past(node, agents) => Some(Fold::Brief),
-            Fold::Full | Fold::Brief if !node.children().is_empty() => Some(Fold::Closed),
-            Fold::Full | Fold::Brief | Fold::Closed => None,
+            Expansion::Full if has_past(node, agents) => Some(Expansion::Brief),
+            Expansion::Full | Expansion::Brief if !node.children().is_empty() => Some(Expansion::Closed),
+            Expansion::Full | Expansion::Brief | Expansion::Closed => None,
         };
         match (next, node.above()) {
-            (Some(fold), _) => self.set_fold(fold),
+            (Some(expansion), _) => self.set_expansion(expansion),
             (None, Some(above)) => self.go(above, agents),
             (None, None) => {}
         }
     }
 
     /// Shows more of the selected agent's children; with everything shown, selects the first of them.
-    pub fn unfold(&mut self, agents: &Agents) {
+    pub fn expand(&mut self, agents: &Agents) {
         let Some(node) = self.node(agents) else { return };
-        match self.folds.of(self.selected) {
-            Fold::Closed if !node.children().is_empty() && !self.filter.is_active() => self.set_fold(Fold::Brief),
-            Fold::Brief if has_past(node, agents) && !self.filter.is_active() => self.set_fold(Fold::Full),
-            Fold::Closed | Fold::Brief | Fold::Full => {
+        match self.expansions.get(self.selected) {
+            Expansion::Closed if !node.children().is_empty() && !self.filter.is_active() => {
+                self.set_expansion(Expansion::Brief);
+            }
+            Expansion::Brief if has_past(node, agents) && !self.filter.is_active() => {
+                self.set_expansion(Expansion::Full);
+            }
+            Expansion::Closed | Expansion::Brief | Expansion::Full => {
                 let rows = self.rows(agents);
                 let next = rows.rows.get(self.selected_row(agents) + 1);
                 if let Some(first) = next.filter(|next| next.depth > node.depth && next.kind.is_agent()) {
@@ -222,16 +226,16 @@ impl AgentsPane {
         }
     }
 
-    /// Folds the selected agent, or unfolds it step by step.
-    pub fn toggle_fold(&mut self, agents: &Agents) {
+    /// Collapses the selected agent, or expands it step by step.
+    pub fn toggle_expansion(&mut self, agents: &Agents) {
         let Some(node) = self.node(agents).filter(|node| !node.children().is_empty()) else { return };
         if self.filter.is_active() {
             return;
         }
-        self.set_fold(match self.folds.of(self.selected) {
-            Fold::Closed => Fold::Brief,
-            Fold::Brief if has_past(node, agents) => Fold::Full,
-            Fold::Brief | Fold::Full => Fold::Closed,
+        self.set_expansion(match self.expansions.get(self.selected) {
+            Expansion::Closed => Expansion::Brief,
+            Expansion::Brief if has_past(node, agents) => Expansion::Full,
+            Expansion::Brief | Expansion::Full => Expansion::Closed,
         });
     }
 
@@ -252,8 +256,8 @@ impl AgentsPane {
     /// Opens everything above an agent and selects it.
     fn reveal(&mut self, agent: usize, agents: &Agents) {
         for above in agents.path(agent).into_iter().skip(1) {
-            if self.folds.of(above) == Fold::Closed {
-                self.folds.0.remove(&above);
+            if self.expansions.get(above) == Expansion::Closed {
+                self.expansions.0.remove(&above);
                 self.forget_rows();
             }
         }
@@ -273,8 +277,8 @@ impl AgentsPane {
         }
     }
 
-    fn set_fold(&mut self, fold: Fold) {
-        self.folds.0.insert(self.selected, fold);
+    fn set_expansion(&mut self, expansion: Expansion) {
+        self.expansions.0.insert(self.selected, expansion);
         self.forget_rows();
     }
 

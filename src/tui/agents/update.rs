@@ -1,4 +1,4 @@
-//! What keys and the mouse do in the list of agents: select, fold, filter, cancel, go to what needs attention.
+//! What keys and the mouse do in the list of agents: select, collapse, filter, cancel, go to what needs attention.
 //!
 //! Called by `tui::update`; the keys of the details and of the lines between panes are in `look.rs`. Esc is not among the
 //! keys, since one rule says what that does everywhere.
@@ -37,9 +37,9 @@ pub fn travel(pane: &mut AgentsPane, to: Travel, ui: &AgentsContext<'_>) -> Outc
 pub fn tree_key(pane: &mut AgentsPane, key: TreeKey, ui: &AgentsContext<'_>) -> Outcome {
     let agents = ui.agents;
     match key {
-        TreeKey::Less => pane.fold(agents),
-        TreeKey::More => pane.unfold(agents),
-        TreeKey::Toggle => pane.toggle_fold(agents),
+        TreeKey::Less => pane.collapse(agents),
+        TreeKey::More => pane.expand(agents),
+        TreeKey::Toggle => pane.toggle_expansion(agents),
         TreeKey::Filter => return Outcome::one(PaneEffect::Focus(Pane::Filter)),
         TreeKey::KeepFilter => {
             pane.select_match(agents);
@@ -80,12 +80,12 @@ pub fn clear_filter(pane: &mut AgentsPane, ui: &AgentsContext<'_>) -> Outcome {
     Outcome::one(PaneEffect::Focus(Pane::Tree))
 }
 
-/// Shows an agent whose row was pressed; a double press also folds or unfolds what stands beneath it.
+/// Shows an agent whose row was pressed; a double press also collapses or expands what stands beneath it.
 pub fn press_row(pane: &mut AgentsPane, agent: &AgentId, presses: Presses, ui: &AgentsContext<'_>) -> Outcome {
     pane.select_agent(agent, ui.agents);
     pane.viewport.keep_list(agent);
     if presses == Presses::Two {
-        pane.toggle_fold(ui.agents);
+        pane.toggle_expansion(ui.agents);
     }
     if ui.focus.is_on(Pane::Filter) { Outcome::DONE } else { Outcome::one(PaneEffect::Focus(Pane::Tree)) }
 }
@@ -93,7 +93,7 @@ pub fn press_row(pane: &mut AgentsPane, agent: &AgentId, presses: Presses, ui: &
 /// Shows the children of an agent that are left out because they ended.
 pub fn press_past(pane: &mut AgentsPane, parent: &AgentId, ui: &AgentsContext<'_>) -> Outcome {
     pane.select_agent(parent, ui.agents);
-    pane.unfold(ui.agents);
+    pane.expand(ui.agents);
     Outcome::one(PaneEffect::Focus(Pane::Tree))
 }
 

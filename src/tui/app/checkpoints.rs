@@ -1,4 +1,4 @@
-//! What the updates of a replay have made of the screen at some of its positions, so that going back does not fold
+//! What the updates of a replay have made of the screen at some of its positions, so that going back does not apply
 //! everything from the beginning.
 //!
 //! Always holds: going on from a checkpoint shows the same as going on from the beginning. Copies share what did not
@@ -23,7 +23,7 @@ const MOST: usize = 96;
 /// What all of them together may take, bytes, and how many are kept whatever they take.
 const MOST_BYTES: usize = 48 << 20;
 const FEWEST: usize = 8;
-/// Fewest steps between two: so many are folded without a noticeable wait.
+/// Fewest steps between two: so many are applied without a noticeable wait.
 const STEPS: usize = 1_024;
 /// Checkpoints that are kept shortly before the position, whatever is between the others: going back goes on there.
 const NEAR: usize = 2;
@@ -79,7 +79,7 @@ impl Checkpoints {
     /// Keeps the screen at a position where that is due; its transcripts are settled before.
     pub fn keep(&mut self, position: usize, app: &App) {
         if self.is_stage(position) {
-            self.list.push(Checkpoint::of(position, app));
+            self.list.push(Checkpoint::new(position, app));
             self.bytes += self.list.last().map_or(0, |kept| kept.bytes);
             while self.bytes > MOST_BYTES && self.list.len() > FEWEST {
                 self.thin();
@@ -88,7 +88,7 @@ impl Checkpoints {
             if self.near.len() >= NEAR {
                 self.near.remove(0);
             }
-            self.near.push(Checkpoint::of(position, app));
+            self.near.push(Checkpoint::new(position, app));
         }
     }
 
@@ -108,7 +108,7 @@ impl Checkpoints {
 }
 
 impl Checkpoint {
-    fn of(position: usize, app: &App) -> Self {
+    fn new(position: usize, app: &App) -> Self {
         let agents = app.ui.run.agents.nodes().len();
         let of_an_agent = mem::size_of::<AgentNode>() + mem::size_of::<Reader>() + AGENT;
         let receipts = app.ui.run.receipts.list().len();

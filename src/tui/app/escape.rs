@@ -90,7 +90,7 @@ pub fn next_escape(app: &App) -> Escape {
         return Escape::CloseCompletion;
     }
     if let Some(overlay) = app.focus.overlays.top() {
-        return Escape::LeaveOverlay(overlay.escape_words());
+        return Escape::LeaveOverlay(overlay.escape_hints());
     }
     if app.message.about_question().is_some() {
         return Escape::LeaveWords;
@@ -254,7 +254,7 @@ impl Escape {
     }
 
     /// Returns it in words, the longest first; each begins with the key. None where it does nothing.
-    pub fn words(&self) -> Vec<String> {
+    pub fn labels(&self) -> Vec<String> {
         match self {
             Self::CloseCompletion => vec!["Esc: closes the list".to_owned(), "Esc: closes".to_owned()],
             Self::NormalMode => vec!["Esc: normal mode".to_owned(), "Esc: normal".to_owned()],

@@ -198,7 +198,7 @@ impl App {
     }
 
     /// Returns what the message reads of the rest.
-    pub fn known(&self) -> MessageContext<'_> {
+    pub fn message_context(&self) -> MessageContext<'_> {
         let Self { ui, focus, tree, status, questions, .. } = self;
         let is_typing = !questions.is_quiet(ui.now);
         MessageContext { ui, focus, shown: tree.selected(), run: &ui.run, host: &status.host, is_typing }
@@ -241,7 +241,7 @@ impl App {
         let details = !shown.is_main()
             || has_output
             || self.ui.run.changes.agents().contains(&shown)
-            || self.ui.run.plans.of(shown).is_some();
+            || self.ui.run.plans.get(shown).is_some();
         self.tree.viewport.room = PaneRoom { agents: None, details };
     }
 

@@ -55,8 +55,8 @@ fn with_number(part: DetailPart) -> DetailPart {
 /// Asks about every pending text that is held for its age, except the one that is edited, and stops asking about those
 /// that are gone.
 pub fn ask_about_stale(questions: &mut Questions, edited: Option<&MessageId>, ui: &UiContext) {
-    let is_asked = |entry: &&PendingText| entry.message.stale && edited != Some(&entry.message.id);
-    let entries: Vec<&PendingText> = ui.run.pending.waiting().filter(is_asked).collect();
+    let is_requested = |entry: &&PendingText| entry.message.stale && edited != Some(&entry.message.id);
+    let entries: Vec<&PendingText> = ui.run.pending.waiting().filter(is_requested).collect();
     questions.retain(ui.now, |subject| match subject {
         QuestionSubject::StillTrue(id) => entries.iter().any(|entry| entry.message.id == *id),
         QuestionSubject::Unfinished(ids) => ids.iter().any(|id| ui.run.pending.get(id).is_some()),

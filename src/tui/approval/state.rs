@@ -311,7 +311,7 @@ impl Questions {
     }
 
     /// Takes the shown question: it is answered.
-    pub fn take(&mut self, now: Timestamp) -> Option<Question> {
+    pub fn take_question(&mut self, now: Timestamp) -> Option<Question> {
         let (_, question) = self.queue.pop_front()?;
         self.moved_on(now);
         Some(question)

@@ -177,7 +177,7 @@ pub fn give(questions: &mut Questions, answer: Answer, ui: &UiContext) -> Outcom
         questions.unselect_answer();
         return Outcome::one(wanted);
     }
-    let asked = questions.take(ui.now);
+    let asked = questions.take_question(ui.now);
     Outcome::Consumed(asked.map(|asked| carry_out(questions, asked, answer, ui)).unwrap_or_default())
 }
 
@@ -266,7 +266,7 @@ pub fn no_with_words(questions: &mut Questions, id: ApprovalId, words: String, u
         let sentence = "write what the model is to be told; Esc goes back to the question";
         return say_while(Some(Cause::Message(words)), sentence);
     }
-    questions.take(ui.now);
+    questions.take_question(ui.now);
     Outcome::request(Request::Answer { id, answer: protocol::Answer::No(Some(words)) })
 }
 
@@ -277,7 +277,7 @@ pub fn fill_form(questions: &mut Questions, id: ApprovalId, words: &str, ui: &Ui
     };
     match read_form(fields, words) {
         Ok(values) => {
-            questions.take(ui.now);
+            questions.take_question(ui.now);
             Outcome::request(Request::Answer { id, answer: protocol::Answer::Filled(values) })
         }
         Err(sentence) => {

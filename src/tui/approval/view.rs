@@ -115,7 +115,7 @@ enum Keys {
 }
 
 impl Keys {
-    fn of(view: &QuestionView<'_>) -> Self {
+    fn new(view: &QuestionView<'_>) -> Self {
         if let MessageUse::Writes(what) = view.message {
             Self::Written(what)
         } else if !view.questions.armed(view.ui.now) {
@@ -172,7 +172,7 @@ impl<'a> QuestionLayout<'a> {
             return None;
         }
         let title = text_lines(&question.title, inner, theme.strong);
-        let answers = answer_rows(&view, question, Keys::of(&view), inner, answers_form);
+        let answers = answer_rows(&view, question, Keys::new(&view), inner, answers_form);
         let fixed = lines(&title) + lines(&answers) + around;
         let room_for_detail = room.height.checked_sub(fixed)?;
         let detail = laid.detail(id, question, inner, theme);
@@ -245,7 +245,7 @@ impl<'a> QuestionLayout<'a> {
             .padding(Padding::horizontal(1));
         let inner = block.inner(area);
         block.render(area, buffer);
-        let (states, style): (&[&str], Style) = match Keys::of(view) {
+        let (states, style): (&[&str], Style) = match Keys::new(view) {
             Keys::CountBesideDraft => (&[" ● ready: Alt+Y yes, Alt+N no ", " ● Alt+Y, Alt+N "], theme.accent),
             Keys::Count => (&[" ● ready: a number, then Enter ", " ● ready "], theme.accent),
             Keys::Locked => (&[" ○ PageDown to the end, then answer ", " ○ PageDown first "], theme.accent),

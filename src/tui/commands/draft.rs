@@ -26,7 +26,7 @@ pub enum Draft<'a> {
     InvalidArguments(Command, &'a str),
 }
 
-pub fn read(text: &str) -> Draft<'_> {
+pub fn parse(text: &str) -> Draft<'_> {
     read_by(text, &[&COMMANDS])
 }
 
@@ -46,7 +46,7 @@ fn read_by<'a>(text: &'a str, tables: &[&[Command]]) -> Draft<'a> {
     // Words behind a name that takes none here would be lost: they are meant for something else.
     let alias = || {
         let alias = ALIASES.iter().find(|alias| alias.name == name)?;
-        (behind.trim().is_empty() || alias.takes_words()).then_some((named(alias.command)?, alias.argument))
+        (behind.trim().is_empty() || alias.takes_argument()).then_some((named(alias.command)?, alias.argument))
     };
     let known = named(name).map(|command| (command, "")).or_else(alias);
     match known {
@@ -87,7 +87,7 @@ impl Alias {
     }
 
     /// Tells whether words behind it are for the command.
-    pub fn takes_words(&self) -> bool {
+    pub fn takes_argument(&self) -> bool {
         let takes = COMMANDS.iter().find(|command| command.name == self.command).map(|command| command.takes);
         self.argument.is_empty() && self.command != "help" && takes.is_some_and(|takes| takes != Nothing)
     }

@@ -22,7 +22,7 @@ use crate::overlay::registry::PaneId;
 use steersman_base::steering::{Recurrence, TextKind};
 use steersman_base::text::visible_line;
 
-pub use draft::{ALIASES, Alias, Draft, OTHER_NAMES, nearest, read, read_line, unknown};
+pub use draft::{ALIASES, Alias, Draft, OTHER_NAMES, nearest, parse, read_line, unknown};
 pub use entry::{CommandContext, CommandEntry};
 pub use lines::{LINE_COMMANDS, LineVerb, only_drawn};
 

@@ -3,7 +3,7 @@
 use super::*;
 
 fn verb(text: &str) -> Option<(Verb, &str)> {
-    match read(text) {
+    match parse(text) {
         Draft::Command(command, argument) => Some((command.verb, argument)),
         Draft::Text(_) | Draft::Escaped(_) | Draft::NoCommand { .. } | Draft::InvalidArguments(..) => None,
     }
@@ -22,24 +22,24 @@ fn only_a_known_word_at_the_very_start_is_a_command() {
 
 #[test]
 fn a_path_is_text_and_an_unknown_word_is_text_with_a_warning() {
-    assert_eq!(read("/etc/hosts is short"), Draft::Text("/etc/hosts is short"));
-    assert_eq!(read("/foo"), Draft::NoCommand { word: "/foo" });
-    assert_eq!(read("/modle gpt"), Draft::NoCommand { word: "/modle" });
+    assert_eq!(parse("/etc/hosts is short"), Draft::Text("/etc/hosts is short"));
+    assert_eq!(parse("/foo"), Draft::NoCommand { word: "/foo" });
+    assert_eq!(parse("/modle gpt"), Draft::NoCommand { word: "/modle" });
 }
 
 #[test]
 fn two_slashes_before_a_word_send_one_and_a_comment_stays_as_it_is() {
-    assert_eq!(read("//help me"), Draft::Escaped("/help me"));
-    assert_eq!(read("//etc/hosts"), Draft::Escaped("/etc/hosts"));
-    assert_eq!(read("// a comment"), Draft::Text("// a comment"));
-    assert_eq!(read("///"), Draft::Text("///"));
+    assert_eq!(parse("//help me"), Draft::Escaped("/help me"));
+    assert_eq!(parse("//etc/hosts"), Draft::Escaped("/etc/hosts"));
+    assert_eq!(parse("// a comment"), Draft::Text("// a comment"));
+    assert_eq!(parse("///"), Draft::Text("///"));
 }
 
 #[test]
 fn a_sentence_that_begins_with_a_command_is_not_carried_out() {
-    assert!(matches!(read("/reset the counter in main.rs"), Draft::InvalidArguments(..)));
-    assert!(matches!(read("/model a b"), Draft::InvalidArguments(..)));
-    assert!(matches!(read("/now"), Draft::InvalidArguments(..)));
+    assert!(matches!(parse("/reset the counter in main.rs"), Draft::InvalidArguments(..)));
+    assert!(matches!(parse("/model a b"), Draft::InvalidArguments(..)));
+    assert!(matches!(parse("/now"), Draft::InvalidArguments(..)));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn the_names_that_other_hosts_have_are_commands_here_or_lead_to_the_help_about_i
         ("/shortcuts", Verb::Help, ""),
     ] {
         assert!(
-            matches!(read(name), Draft::Command(command, behind) if (command.verb, behind) == (verb, argument)),
+            matches!(parse(name), Draft::Command(command, behind) if (command.verb, behind) == (verb, argument)),
             "{name}"
         );
     }
@@ -121,11 +121,11 @@ fn words_behind_a_name_of_another_program_are_taken_only_where_its_command_takes
         ("/read-only", "please"),
         ("/clear", "all of it"),
     ] {
-        assert_eq!(read(&format!("{word} {behind}")), Draft::NoCommand { word });
+        assert_eq!(parse(&format!("{word} {behind}")), Draft::NoCommand { word });
     }
     assert_eq!(unknown("/add"), "/add is /help message here, without words behind it");
     assert_eq!(unknown("/clear"), "/clear is /new here, without words behind it");
-    let Draft::InvalidArguments(command, behind) = read("/continue one two") else { panic!("it takes one word") };
+    let Draft::InvalidArguments(command, behind) = parse("/continue one two") else { panic!("it takes one word") };
     let sentence = "no session is called \"one two\"; //continue sends it as text";
     assert_eq!(command.invalid_arguments("/continue one two", behind), sentence);
     assert_eq!(verb("/continue 12"), Some((Verb::Entry(&crate::sessions::RESUME), "12")));

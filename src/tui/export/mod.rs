@@ -67,7 +67,7 @@ impl ExportFormat {
         }
     }
 
-    fn of(extension: &str) -> Option<Self> {
+    fn from_extension(extension: &str) -> Option<Self> {
         match extension.to_ascii_lowercase().as_str() {
             "csv" => Some(Self::Csv),
             "md" | "markdown" => Some(Self::Markdown),
@@ -90,9 +90,9 @@ impl ExportRequest {
             .find(|subject| subject.word() == first);
         let path = if subject.is_some() { rest.trim() } else { arguments };
         let named = match extension(path) {
-            Some(extension) => {
-                Some(ExportFormat::of(extension).ok_or("the name of an exported file ends in .md or .csv")?)
-            }
+            Some(extension) => Some(
+                ExportFormat::from_extension(extension).ok_or("the name of an exported file ends in .md or .csv")?,
+            ),
             None => None,
         };
         let (subject, form) = match (subject, named) {

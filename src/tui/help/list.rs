@@ -91,7 +91,7 @@ fn row(page: &ManualPage, heading: &str, name: &str) -> Option<usize> {
 
 /// Returns the sections with what the filter leaves of each; none is empty.
 pub fn sections(help: &Help, keymap: &Keymap) -> Vec<Section> {
-    let wanted = help.words();
+    let wanted = help.search_words();
     let is_wanted = |entry: &Entry| {
         let text = format!("{} {}", entry.name, entry.words).to_lowercase();
         wanted.iter().all(|word| has_meaning(&text, word))

@@ -73,8 +73,8 @@ impl Help {
     }
 
     /// Returns the words of the filter, in lower case.
-    pub(super) fn words(&self) -> Vec<String> {
-        self.filter.words()
+    pub(super) fn search_words(&self) -> Vec<String> {
+        self.filter.words_lowercase()
     }
 
     pub(super) fn found(&self) -> &[ManualMatch] {
@@ -101,7 +101,7 @@ impl Help {
     fn search(&mut self) {
         (self.list, self.leader) = Default::default();
         let is_searched = self.filter.text().trim().chars().count() >= SEARCHED;
-        self.found = if is_searched { search_manual(&self.words()) } else { Vec::new() };
+        self.found = if is_searched { search_manual(&self.search_words()) } else { Vec::new() };
         // The list has the titles of the pages and these rows already.
         let is_row = |found: &ManualMatch| found.text.starts_with('|');
         let is_listed =

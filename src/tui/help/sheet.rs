@@ -47,11 +47,11 @@ impl Overlay for CheatSheet {
         Context::Global
     }
 
-    fn closing_words(&self) -> &'static str {
+    fn closing_hint(&self) -> &'static str {
         "any key closes the keys"
     }
 
-    fn escape_words(&self) -> &'static [&'static str] {
+    fn escape_hints(&self) -> &'static [&'static str] {
         &["Esc: closes the keys", "Esc: closes"]
     }
 

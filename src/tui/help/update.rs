@@ -18,11 +18,11 @@ impl Overlay for Help {
         Context::Help
     }
 
-    fn closing_words(&self) -> &'static str {
+    fn closing_hint(&self) -> &'static str {
         "F1 closes help"
     }
 
-    fn escape_words(&self) -> &'static [&'static str] {
+    fn escape_hints(&self) -> &'static [&'static str] {
         if self.is_on_page() { &["Esc: back to the list", "Esc: back"] } else { &["Esc: closes help"] }
     }
 

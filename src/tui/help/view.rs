@@ -40,7 +40,7 @@ struct Line {
 pub fn draw(help: &Help, ui: &UiContext, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
     let theme = &ui.theme;
     if let Some(open) = &help.page {
-        let position = OverlayPosition::Page(draw_page(open, &help.words(), theme, inner, buffer));
+        let position = OverlayPosition::Page(draw_page(open, &help.search_words(), theme, inner, buffer));
         return OverlayDrawn { cursor: None, position };
     }
     let (cursor, below) = help.filter.draw(inner, theme, buffer);

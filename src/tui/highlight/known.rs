@@ -29,7 +29,7 @@ struct ColouredLine {
 
 impl Colours {
     /// Returns the stretches of a line that have a class; `None` until they are known.
-    pub fn of(&self, line: LineKey) -> Option<&[Span]> {
+    pub fn spans(&self, line: LineKey) -> Option<&[Span]> {
         self.lines.get(&line).map(|known| &*known.spans)
     }
 
@@ -51,7 +51,7 @@ impl Colours {
         Some(jobs)
     }
 
-    pub(crate) fn take(&mut self, found: Vec<Coloured>) {
+    pub(crate) fn add(&mut self, found: Vec<Coloured>) {
         self.is_asking = false;
         for Coloured { language, lines, resume } in found {
             let last = lines.last().map(|(key, _)| *key);
@@ -103,15 +103,15 @@ mod tests {
         for number in 0..limits::CODE_KNOWN + 1_000 {
             let lines: Vec<_> = job(&number.to_string()).lines.iter().map(|(key, _)| (*key, Vec::new())).collect();
             keys.extend(lines.iter().map(|(key, _)| *key));
-            colours.take(vec![Coloured { language: language.clone(), lines, resume: answered.resume.clone() }]);
+            colours.add(vec![Coloured { language: language.clone(), lines, resume: answered.resume.clone() }]);
         }
         assert_eq!(colours.lines.len(), limits::CODE_KNOWN);
         assert_eq!(colours.lines.values().filter(|known| known.resume.is_some()).count(), limits::CODE_ENDS);
-        let known = |at: usize| keys.get(at).is_some_and(|key| colours.of(*key).is_some());
+        let known = |at: usize| keys.get(at).is_some_and(|key| colours.spans(*key).is_some());
         assert!(!known(0) && known(1_000) && known(keys.len() - 1));
         for number in 0..2 * limits::CODE_PLAIN {
             let language = Language::of_label(&format!("l{number}")).unwrap();
-            colours.take(vec![Coloured { language, lines: Vec::new(), resume: None }]);
+            colours.add(vec![Coloured { language, lines: Vec::new(), resume: None }]);
         }
         assert!(colours.plain.len() <= limits::CODE_PLAIN);
     }

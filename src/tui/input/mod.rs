@@ -118,14 +118,14 @@ impl Reader {
     /// Waits for what comes next; what is handed on at once came in together.
     pub async fn recv(&mut self) -> Vec<Input> {
         let batch = self.inputs.recv().await;
-        self.handover.take();
+        self.handover.count_taken();
         batch.unwrap_or_else(|| vec![Input::Lost])
     }
 
     /// Returns what has come, without waiting.
     pub fn try_recv(&mut self) -> Option<Vec<Input>> {
         let batch = self.inputs.try_recv().ok()?;
-        self.handover.take();
+        self.handover.count_taken();
         Some(batch)
     }
 
@@ -170,7 +170,7 @@ pub fn join(batch: Vec<Input>, line_ends: LineEnds) -> Vec<Input> {
 
 fn plain(input: &Input, line_ends: LineEnds) -> Option<(char, Timestamp)> {
     let Input::Key(key, at) = input else { return None };
-    let chord = Chord::of(key);
+    let chord = Chord::from_event(key);
     let line_end = line_ends == LineEnds::Text && chord.code == KeyCode::Enter && chord.modifiers.is_empty();
     chord.typed().or(line_end.then_some('\n')).map(|c| (c, *at))
 }
@@ -202,7 +202,7 @@ impl Source {
         loop {
             let patience = self.incoming.due().map(|due| due.saturating_duration_since(Instant::now()));
             let goes_on = match self.wait(patience) {
-                Ok(Woken::Terminal) => self.take(),
+                Ok(Woken::Terminal) => self.read_terminal(),
                 Ok(Woken::Orders) => self.obey(),
                 Ok(Woken::Nothing) => {
                     let decoded = self.incoming.take_due(Instant::now());
@@ -234,7 +234,7 @@ impl Source {
     }
 
     /// Reads what is there; false when the reader is to end.
-    fn take(&mut self) -> bool {
+    fn read_terminal(&mut self) -> bool {
         let mut buffer = vec![0; CHUNK];
         match rustix::io::read(&self.terminal, buffer.as_mut_slice()) {
             Ok(count) if count > 0 => {
@@ -242,7 +242,7 @@ impl Source {
                 if !self.incoming.is_full() {
                     return true;
                 }
-                let decoded = self.incoming.take();
+                let decoded = self.incoming.take_decoded();
                 self.hand_on(decoded)
             }
             // A program that had the terminal may have left it like that.

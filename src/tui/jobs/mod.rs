@@ -113,7 +113,7 @@ impl Overlay for JobsPane {
         PANE.context()
     }
 
-    fn escape_words(&self) -> &'static [&'static str] {
+    fn escape_hints(&self) -> &'static [&'static str] {
         match self.shows {
             JobsView::List => &["Esc: closes the list", "Esc: closes"],
             JobsView::Output => &["Esc: back to the list", "Esc: back"],
@@ -253,7 +253,7 @@ fn draw_row(job: &JobState, ui: &UiContext, room: Rect, buffer: &mut Buffer) {
         Some(_) => theme.dim,
         None => theme.tool,
     };
-    let state = [job.words(), seconds(job.elapsed_ms(ui.now)), whose].join(" · ");
+    let state = [job.describe(), seconds(job.elapsed_ms(ui.now)), whose].join(" · ");
     let left = put_details(buffer, room, &state, COMMAND, style);
     let mark = if job.owner == JobOwner::User { "!" } else { "" };
     let name = one_line(&format!("{} {mark}{}", job.id, visible_line(&job.command)));

@@ -46,7 +46,8 @@ const LINES: usize = 20;
 fn listed(ui: &UiContext) -> Vec<PaneEffect> {
     let line = |job: &JobState| {
         let time = seconds(job.elapsed_ms(ui.now));
-        let line = format!("{}: {}: {}, {time}; {}", job.id, visible_line(&job.command), job.words(), job.last_line());
+        let line =
+            format!("{}: {}: {}, {time}; {}", job.id, visible_line(&job.command), job.describe(), job.last_line());
         PaneEffect::Note(AgentId::main(), line)
     };
     let listed: Vec<PaneEffect> = ui.run.jobs.all().map(line).collect();

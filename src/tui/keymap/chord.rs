@@ -98,7 +98,7 @@ impl Chord {
             KeyCode::Char(c) if !modifiers.is_empty() => KeyCode::Char(c.to_ascii_lowercase()),
             code => code,
         };
-        Ok(Self::of(&KeyEvent::new(code, modifiers)))
+        Ok(Self::from_event(&KeyEvent::new(code, modifiers)))
     }
 
     pub fn file_name(self) -> String {

@@ -40,7 +40,7 @@ impl Keymap {
     ///
     /// # Errors
     /// [`KeysError`] for the first thing that is wrong.
-    pub fn read(text: &str) -> Result<Self, KeysError> {
+    pub fn parse(text: &str) -> Result<Self, KeysError> {
         let table = DeTable::parse(text).map_err(|error| KeysError {
             line: line_of(text, error.span().map_or(0, |span| span.start)),
             message: error.message().replace('\n', ", "),

@@ -51,7 +51,7 @@ pub struct Chord {
 
 impl Chord {
     /// Brings a key event into the one form.
-    pub fn of(key: &KeyEvent) -> Self {
+    pub fn from_event(key: &KeyEvent) -> Self {
         let known = KeyModifiers::SHIFT | KeyModifiers::CONTROL | KeyModifiers::ALT;
         let mut modifiers = key.modifiers & known;
         let mut code = key.code;

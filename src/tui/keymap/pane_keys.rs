@@ -9,7 +9,7 @@ named_keys! {
         Less = "less",
         /// Show more of them.
         More = "more",
-        /// Fold, or unfold step by step.
+        /// Collapse, or expand step by step.
         Toggle = "toggle",
         /// Type a filter.
         Filter = "filter",

@@ -31,7 +31,7 @@ fn every_action_row_that_has_a_name_has_words_and_the_other_way_round() {
 fn the_four_spellings_of_ctrl_underscore_are_one() {
     let (ctrl, shift) = (KeyModifiers::CONTROL, KeyModifiers::SHIFT);
     for (c, modifiers) in [('7', ctrl), ('/', ctrl), ('_', ctrl), ('_', ctrl | shift), ('-', ctrl | shift)] {
-        let chord = Chord::of(&KeyEvent::new(KeyCode::Char(c), modifiers));
+        let chord = Chord::from_event(&KeyEvent::new(KeyCode::Char(c), modifiers));
         assert_eq!(Keymap::default().lookup(Context::Composer, chord), Some(Action::Undo), "{c} {modifiers:?}");
     }
 }

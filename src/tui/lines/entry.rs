@@ -33,7 +33,7 @@ pub fn tool(call: &CallCell) -> String {
     }
 }
 
-pub fn asked_for(call: &CallCell) -> &str {
+pub fn arguments_of(call: &CallCell) -> &str {
     call.summary.strip_prefix("$ ").unwrap_or(&call.summary)
 }
 
@@ -93,7 +93,7 @@ pub fn whole(cell: &Cell, page: &mut Page) {
             }
         }
         Body::Call(call) => {
-            page.say(&format!("{number}, {}", tool(call)), &format!("{}, {}", asked_for(call), ending(call)));
+            page.say(&format!("{number}, {}", tool(call)), &format!("{}, {}", arguments_of(call), ending(call)));
             for line in crate::pause::editable(&call.arguments).lines() {
                 page.add(&format!("argument: {line}"));
             }
@@ -125,7 +125,7 @@ pub fn head(cell: &Cell) -> String {
         Body::Thinking { text, .. } => format!("{number}, thinking: {}", first(text)),
         Body::Assistant { text, .. } => format!("{number}, answer: {}", first(text)),
         Body::Call(call) => {
-            format!("{number}, {}: {}, {}", tool(call), super::page::named(asked_for(call)), ending(call))
+            format!("{number}, {}: {}, {}", tool(call), super::page::named(arguments_of(call)), ending(call))
         }
         Body::Child(child) => format!("{number}, agent {}: {}", child.name, first(&child.task)),
         Body::Compaction { head, .. } => format!("{number}, notice: {head}"),
@@ -134,9 +134,9 @@ pub fn head(cell: &Cell) -> String {
 }
 
 /// Returns everything that an entry says, to be searched and copied.
-pub fn words(cell: &Cell) -> String {
+pub fn text_of(cell: &Cell) -> String {
     match cell.body() {
-        Body::Call(call) => format!("{}: {}\n{}", tool(call), asked_for(call), call.output()),
+        Body::Call(call) => format!("{}: {}\n{}", tool(call), arguments_of(call), call.output()),
         Body::Compaction { head, summary } => format!("{head}\n{summary}"),
         Body::User { .. } | Body::Thinking { .. } | Body::Assistant { .. } | Body::Child(_) | Body::Notice { .. } => {
             cell.source().to_owned()
@@ -173,7 +173,7 @@ pub fn ending(call: &CallCell) -> String {
                         of(LineKind::Removed)
                     ));
                 }
-                Some(shown) => words.push(shown.words().to_owned()),
+                Some(shown) => words.push(shown.summary().to_owned()),
                 None => {}
             }
             words.push(format!("in {}", took(call.took().unwrap_or(0), call.waited_ms)));
@@ -189,7 +189,7 @@ fn tell_call(call: &CallCell, more: &str, page: &mut Page) {
         let lines = count(call.output().lines().count(), "line");
         return page.say(&tool(call), &format!("{} reports {lines}, {more}", child.name));
     }
-    let head = format!("{}, {}", asked_for(call), ending(call));
+    let head = format!("{}, {}", arguments_of(call), ending(call));
     let has_failed = call.status() == CallStatus::Failed;
     if matches!(call.shown, Some(Shown::Diff(_))) && !has_failed {
         page.say(&tool(call), &head);

@@ -1,6 +1,6 @@
 //! The screen as lines that are only ever added, for a screen reader or a very plain terminal.
 //!
-//! The second view of the same state: `src/tui/run/lines/mod.rs` folds messages into the [`App`] and then lets the [`Printer`]
+//! The second view of the same state: `src/tui/run/lines/mod.rs` applies messages to the [`App`] and then lets the [`Printer`]
 //! look at it; what has changed since the last look comes out as lines. Pure. Always holds: every line is written once and
 //! never changed, and what is written does not depend on how often the printer looked.
 //!
@@ -43,7 +43,7 @@ use steersman_base::summary::count;
 use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
 use steersman_session::model::agents::{Activity, AgentNode, AgentStatus};
-use steersman_session::model::{RuleList, WaitingAgent, rule_scope_words};
+use steersman_session::model::{RuleList, WaitingAgent, rule_scope_text};
 use transcript::Reading;
 
 pub use asks::rows as question_rows;
@@ -109,7 +109,7 @@ impl Printer {
             && count != self.messages
         {
             self.messages = count;
-            self.page.say("notice", &names::in_words(sentence));
+            self.page.say("notice", &names::with_names(sentence));
         }
         if !app.palette.models.is_empty() && app.palette.models != self.models {
             self.models.clone_from(&app.palette.models);
@@ -130,7 +130,7 @@ impl Printer {
         let now = &app.ui.run.rules;
         for rule in now.all().iter().filter(|rule| self.rules.get(&rule.id) != Some(*rule)) {
             let id = pending::number(&rule.id);
-            self.page.say(&format!("rule {id}"), &format!("holds {}: {}", rule_scope_words(rule), named(&rule.text)));
+            self.page.say(&format!("rule {id}"), &format!("holds {}: {}", rule_scope_text(rule), named(&rule.text)));
         }
         for gone in self.rules.all().iter().filter(|rule| now.get(&rule.id).is_none()) {
             self.page.say(&format!("rule {}", pending::number(&gone.id)), "no longer holds");
@@ -145,7 +145,7 @@ impl Printer {
         let is_read = envelope.agent == *app.tree.selected();
         match &envelope.event {
             Event::AgentSpawned { child, task, .. } => {
-                let above = if envelope.agent.is_main() { String::new() } else { of(&envelope.agent) };
+                let above = if envelope.agent.is_main() { String::new() } else { by_agent(&envelope.agent) };
                 self.page.say(&agent(child), &format!("started{above}: {}", named(task)));
             }
             Event::AgentFinished { child, outcome, message } => {
@@ -163,7 +163,7 @@ impl Printer {
                 self.page.say("answered", &format!("{}{words}", answered(answer)));
             }
             Event::Compacting { messages } => {
-                let who = if is_read { String::new() } else { of(&envelope.agent) };
+                let who = if is_read { String::new() } else { by_agent(&envelope.agent) };
                 self.page.say("notice", &format!("{} are being summarised{who}", count(*messages, "older message")));
             }
             Event::Assistant { text, .. } if envelope.agent.is_main() && !is_read => {
@@ -203,8 +203,8 @@ impl Printer {
         !self.page.is_empty()
     }
 
-    pub fn take(&mut self) -> Vec<String> {
-        self.page.take()
+    pub fn take_lines(&mut self) -> Vec<String> {
+        self.page.take_lines()
     }
 
     /// Returns the question and the place where the read agent waits, as far as they were written.
@@ -297,7 +297,7 @@ fn agent(id: &AgentId) -> String {
     format!("agent {}", name_of(id))
 }
 
-fn of(id: &AgentId) -> String {
+fn by_agent(id: &AgentId) -> String {
     format!(" by {}", name_of(id))
 }
 
@@ -323,7 +323,7 @@ fn duration(seconds: u64) -> String {
     if seconds < 60 { format!("{seconds} s") } else { format!("{} minutes", clock(seconds)) }
 }
 
-fn state_words(node: &AgentNode, now: Timestamp) -> String {
+fn state_text(node: &AgentNode, now: Timestamp) -> String {
     match (node.status(), &node.activity) {
         (AgentStatus::Tools, _) => {
             let time = duration(longest(&node.open, now));

@@ -58,7 +58,7 @@ impl Page {
         self.lines.is_empty()
     }
 
-    pub fn take(&mut self) -> Vec<String> {
+    pub fn take_lines(&mut self) -> Vec<String> {
         std::mem::take(&mut self.lines)
     }
 }

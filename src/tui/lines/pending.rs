@@ -20,7 +20,7 @@ pub struct AnnouncedTexts {
 
 impl AnnouncedTexts {
     /// Announces what is new or has changed. An entry that is about to start a turn is not announced, and not known: if it
-    /// turns out that it has to wait, because the start of another turn was folded only now, it is announced then.
+    /// turns out that it has to wait, because the start of another turn was applied only now, it is announced then.
     pub fn look(&mut self, app: &App, page: &mut Page) {
         let now = app.ui.run.pending.entries();
         if now == self.entries && app.ui.run.pending.paused == self.paused {

@@ -2,7 +2,7 @@
 
 use super::page::{Page, named};
 use super::speech::Speech;
-use super::{duration, entries, entry, pending, state_words};
+use super::{duration, entries, entry, pending, state_text};
 use crate::agents::view::{money, share};
 use crate::commands::{COMMANDS, Command, LINE_COMMANDS, Verb, only_drawn};
 use crate::state::{App, Report};
@@ -150,7 +150,7 @@ fn agents(app: &App, page: &mut Page) {
 
 /// Says what an agent does and what it has used.
 fn doing(app: &App, node: &AgentNode) -> String {
-    let mut words = vec![state_words(node, app.ui.now)];
+    let mut words = vec![state_text(node, app.ui.now)];
     if let Some(seconds) = node.elapsed(app.ui.now) {
         words.push(format!("{} in {}", count(node.steps as usize, "tool call"), duration(seconds)));
     }
@@ -208,7 +208,7 @@ fn find(app: &App, words: &str, page: &mut Page) {
     let wanted = words.to_lowercase();
     let mut found = 0;
     for cell in cells {
-        let text = entry::words(cell);
+        let text = entry::text_of(cell);
         let Some(line) = text.lines().find(|line| line.to_lowercase().contains(&wanted)) else { continue };
         found += 1;
         if found <= limits::LINE_ROWS {

@@ -86,7 +86,7 @@ impl Speech {
     }
 
     /// Returns how many bytes were read.
-    pub fn read(&self) -> usize {
+    pub fn bytes_read(&self) -> usize {
         self.read
     }
 
@@ -109,7 +109,7 @@ impl Speech {
             if !self.begun {
                 self.lists_end(0);
             }
-            self.words("", &sentence, lines);
+            self.add_sentences("", &sentence, lines);
             self.read += end;
             self.begun = true;
         }
@@ -118,7 +118,7 @@ impl Speech {
     /// Reads a line that is whole, or what is left of it.
     fn line(&mut self, line: &str, lines: &mut Vec<String>) {
         if self.begun {
-            return self.words("", line, lines);
+            return self.add_sentences("", line, lines);
         }
         let (line, quote) = match mem::take(&mut self.state) {
             SpeechState::Text => quoted(line),
@@ -189,7 +189,7 @@ impl Speech {
             let number = number.map(|number| format!(" {number}")).unwrap_or_default();
             let level = if level > 1 { format!(", level {level}") } else { String::new() };
             let label = format!("item{number}{level}{mark}: ");
-            return self.words(&label, item, lines);
+            return self.add_sentences(&label, item, lines);
         }
         if indent == 0 {
             self.lists_end(0);
@@ -203,11 +203,11 @@ impl Speech {
     }
 
     fn paragraph(&self, text: &str, lines: &mut Vec<String>) {
-        self.words("", text, lines);
+        self.add_sentences("", text, lines);
     }
 
     /// Writes words, a sentence in each line.
-    fn words(&self, label: &str, text: &str, lines: &mut Vec<String>) {
+    fn add_sentences(&self, label: &str, text: &str, lines: &mut Vec<String>) {
         let quote = match self.within {
             Within::Quote => "quote: ",
             Within::Nothing => "",

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::page::Page;
 use super::speech::Speech;
-use super::{entries, entry, state_words};
+use super::{entries, entry, state_text};
 use crate::state::App;
 use crate::status::later;
 use crate::transcript::cell::{Body, CallState, Cell, CellId, Level, Stage};
@@ -123,7 +123,7 @@ impl Reading {
     fn change(&mut self, app: &App, page: &mut Page) {
         let agent = app.tree.selected().clone();
         let cells = app.reader().map(|reader| reader.transcript.cells()).unwrap_or_default();
-        let state = state_words(app.selected_agent(), app.ui.now);
+        let state = state_text(app.selected_agent(), app.ui.now);
         page.say(
             "reading",
             &format!("agent {}, {state}, {}; what you send goes there", name_of(&agent), entries(cells.len())),
@@ -140,7 +140,7 @@ impl Reading {
 fn more(cell: &Cell, is_last: Last, written: &mut EntryProgress, now: Timestamp, page: &mut Page) -> bool {
     match cell.body() {
         Body::Assistant { text, stage } => {
-            if cell.rewrites() > 0 && matches!(written, EntryProgress::Part(speech) if speech.read() > 0) {
+            if cell.rewrites() > 0 && matches!(written, EntryProgress::Part(speech) if speech.bytes_read() > 0) {
                 page.say("answer", "its end was changed; it is read again");
                 *written = EntryProgress::Nothing;
             }
@@ -165,7 +165,7 @@ fn more(cell: &Cell, is_last: Last, written: &mut EntryProgress, now: Timestamp,
             let is_slow = later(call.started, limits::LINE_SLOW_TOOL) <= now;
             // What is asked about is written by the question, an agent by its start.
             if is_slow && !waits && call.child.is_none() && matches!(written, EntryProgress::Nothing) {
-                page.say(&entry::tool(call), &format!("{}, running", entry::asked_for(call)));
+                page.say(&entry::tool(call), &format!("{}, running", entry::arguments_of(call)));
                 *written = EntryProgress::Begin;
             }
             true

@@ -85,7 +85,7 @@ impl Message {
     /// v4`; `None` for any other.
     pub(super) fn named_command<'a>(&self, draft: &'a str, known: &MessageContext<'_>) -> Option<(&'a str, &'a str)> {
         let behind = self.address(draft, known).ok().filter(|address| address.named != Target::Unnamed)?.text;
-        let command = match commands::read(behind) {
+        let command = match commands::parse(behind) {
             Draft::Command(command, _) | Draft::InvalidArguments(command, _) => command,
             Draft::Escaped(_) | Draft::Text(_) | Draft::NoCommand { .. } => return None,
         };
@@ -107,7 +107,7 @@ impl Message {
     }
 
     /// Says what becomes of the draft; `None` where it goes to one agent as it is.
-    pub fn draft_words(&self, known: &MessageContext<'_>) -> Option<String> {
+    pub fn draft_text(&self, known: &MessageContext<'_>) -> Option<String> {
         if !(known.on_composer() && self.is_draft()) || self.is_empty() {
             return None;
         }
@@ -129,7 +129,7 @@ impl Message {
             return Some(format!("→ {}: {}", visible_line(&command), visible_line(about)));
         }
         let (name, behind) = self.named_command(&draft, known).unwrap_or(("", &draft));
-        match commands::read(behind) {
+        match commands::parse(behind) {
             Draft::Command(Command { verb: Verb::When(recurrence), .. }, words) => {
                 Some(match conditional(words, recurrence) {
                     Ok((trigger, _)) => format!("→ waits, is sent {}", trigger.sentence()),

@@ -36,7 +36,7 @@ pub(super) struct Attachments {
     /// The text that is sent as soon as its images are read, and how.
     waiting: Option<(Delivery, String)>,
     /// Whether it was asked if the model takes images.
-    is_asked: bool,
+    is_requested: bool,
     /// Whether what stands before the cursor was pasted.
     is_pasted: bool,
 }
@@ -266,7 +266,7 @@ impl Message {
 
     /// Takes the answer whether the model takes images.
     pub fn images_checked(&mut self, known: &MessageContext<'_>) -> Vec<PaneEffect> {
-        self.images.is_asked = false;
+        self.images.is_requested = false;
         if known.run.images != Some(ImageSupport::Refused) {
             // An earlier model may have refused them.
             self.images.refused.clear();
@@ -306,7 +306,7 @@ impl Message {
     }
 
     fn ask_support(&mut self, known: &MessageContext<'_>) -> Vec<PaneEffect> {
-        if known.run.images.is_some() || std::mem::replace(&mut self.images.is_asked, true) {
+        if known.run.images.is_some() || std::mem::replace(&mut self.images.is_requested, true) {
             return Vec::new();
         }
         vec![Request::CheckImages.into()]
@@ -330,7 +330,7 @@ fn label(number: u32, fitted: &FittedImage) -> String {
 
 /// Finds the path that a line ends with, and how it is written there; also one whose closing quote has just been typed.
 fn path_at_end(row: usize, line: &str) -> Option<(Token, String)> {
-    let token = line.strip_suffix('"').and_then(|open| Token::of(row, open)).or_else(|| Token::of(row, line))?;
+    let token = line.strip_suffix('"').and_then(|open| Token::find(row, open)).or_else(|| Token::find(row, line))?;
     let written: String = line.chars().skip(token.at.1).collect();
     Some((token, written))
 }

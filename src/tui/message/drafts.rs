@@ -29,7 +29,7 @@ impl Drafts {
         }
     }
 
-    fn take(&mut self, to: &AgentId) -> Option<Composer> {
+    fn take_draft(&mut self, to: &AgentId) -> Option<Composer> {
         let place = self.kept.iter().position(|(agent, _)| agent == to)?;
         Some(self.kept.remove(place).1)
     }
@@ -63,7 +63,7 @@ impl Message {
     /// Brings the draft for another agent into the message, and keeps the one that was there.
     pub fn switch(&mut self, to: &AgentId) {
         self.leave_recalled();
-        let other = self.drafts.take(to);
+        let other = self.drafts.take_draft(to);
         match self.bound.take() {
             // It is for this agent already, which ended or came back meanwhile.
             Some(bound) if bound == *to => {

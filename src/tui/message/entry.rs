@@ -56,7 +56,7 @@ impl Message {
         let Some(editing) = self.editing() else { return Vec::new() };
         let kind = Some(self.kind()).filter(|kind| *kind != editing.entry.kind);
         let written = self.text();
-        let (text, trigger) = match read(&written) {
+        let (text, trigger) = match parse(&written) {
             Ok((text, TriggerChange::Clear)) => (text, editing.entry.trigger.as_ref().map(|_| TriggerChange::Clear)),
             Ok((text, TriggerChange::Set(trigger))) => {
                 let is_new = editing.entry.trigger.as_ref() != Some(&trigger);
@@ -136,7 +136,7 @@ pub fn addressed(agent: &AgentId, entry: &Pending) -> String {
 ///
 /// # Errors
 /// Why its condition cannot be read.
-pub fn read(written: &str) -> Result<(&str, TriggerChange), String> {
+pub fn parse(written: &str) -> Result<(&str, TriggerChange), String> {
     let Some(rest) = written.strip_prefix('/') else { return Ok((written, TriggerChange::Clear)) };
     match recurrence(rest) {
         Some((recurrence, words)) => {

@@ -47,7 +47,7 @@ impl HistorySearch {
     }
 
     /// Takes an answer, unless it is to an older question.
-    pub fn take(&mut self, found: FuzzyMatches) {
+    pub fn set_matches(&mut self, found: FuzzyMatches) {
         if found.number == self.found.number {
             self.found = found;
         }
@@ -123,7 +123,7 @@ pub fn act(message: &mut Message, key: WriteKey) -> Vec<PaneEffect> {
         WriteKey::RubOut => query.grapheme_indices(true).next_back().map_or(0, |(at, _)| at),
         WriteKey::RubOutWord => query.trim_end().rfind(' ').map_or(0, |at| at + 1),
         WriteKey::RubOutAll => 0,
-        WriteKey::TakeText => return take(message),
+        WriteKey::TakeText => return accept(message),
         WriteKey::Redo | WriteKey::Expand | WriteKey::Search => return Vec::new(),
     };
     search.query.truncate(kept);
@@ -145,10 +145,10 @@ pub fn take_at(message: &mut Message, place: usize) -> Vec<PaneEffect> {
     if let Some(search) = &mut message.search {
         search.choose(place);
     }
-    take(message)
+    accept(message)
 }
 
-fn take(message: &mut Message) -> Vec<PaneEffect> {
+fn accept(message: &mut Message) -> Vec<PaneEffect> {
     let Some(search) = message.search.take() else { return Vec::new() };
     if let Some(age) = search.text().and_then(|text| message.history.age(text)) {
         message.go(age);

@@ -87,7 +87,7 @@ impl Message {
 }
 
 /// Takes a whole line. What is kept in the line stays there, unless the line is empty: that sends it.
-pub fn take(message: &mut Message, text: &str, known: &MessageContext<'_>) -> Vec<PaneEffect> {
+pub fn take_line(message: &mut Message, text: &str, known: &MessageContext<'_>) -> Vec<PaneEffect> {
     if message.is_in_lines() {
         message.begin_line(text);
         let effects = enter_several(message, known);

@@ -146,7 +146,7 @@ impl Message {
     pub fn type_path(&mut self, known: &MessageContext<'_>) -> Vec<PaneEffect> {
         let (row, before) = self.before_cursor();
         let is_drafting = known.on_composer() && self.is_draft() && !self.takes_commands();
-        let token = if is_drafting { Token::of(row, before) } else { None };
+        let token = if is_drafting { Token::find(row, before) } else { None };
         let is_new = self.paths.token() != token.as_ref();
         let mut effects = Vec::new();
         if token.is_none() && is_drafting {
@@ -171,9 +171,9 @@ impl Message {
     /// Takes what a search in a list has found, whichever list that was.
     pub fn take_hits(&mut self, found: FuzzyMatches) {
         if let Some(search) = &mut self.search {
-            search.take(found.clone());
+            search.set_matches(found.clone());
         }
-        self.paths.take(found);
+        self.paths.set_matches(found);
     }
 
     fn search_paths(&mut self) -> Vec<PaneEffect> {

@@ -38,7 +38,7 @@ pub struct AnsweredDraft {
 /// A custom command whose shell lines the session runs: what is sent once they have, and how.
 #[derive(Debug)]
 pub(super) struct Filling {
-    /// What the session was asked for: the draft with all that is folded in it.
+    /// What the session was asked for: the draft with all that is collapsed in it.
     pub call: String,
     /// Where the filled-in text goes, each with what is to be filled in.
     pub requests: Vec<Request>,

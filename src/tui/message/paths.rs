@@ -94,7 +94,7 @@ impl Paths {
     }
 
     /// Takes an answer, unless it is to an older question.
-    pub fn take(&mut self, found: FuzzyMatches) {
+    pub fn set_matches(&mut self, found: FuzzyMatches) {
         if found.number == self.found.number {
             self.found = found;
         }
@@ -112,7 +112,7 @@ impl Paths {
 
 impl Token {
     /// Finds the path that is being typed at the end of a line's beginning; `@` counts at its start and behind a blank.
-    pub fn of(row: usize, line: &str) -> Option<Self> {
+    pub fn find(row: usize, line: &str) -> Option<Self> {
         let begins =
             |at: usize| line.get(..at).is_some_and(|before| before.chars().next_back().is_none_or(char::is_whitespace));
         let token = |at: usize, typed: String| {
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     fn typed(line: &str) -> Option<(usize, usize, String)> {
-        Token::of(0, line).map(|token| (token.at.1, token.chars, token.typed))
+        Token::find(0, line).map(|token| (token.at.1, token.chars, token.typed))
     }
 
     #[test]

@@ -118,21 +118,21 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
         return taken(message, request.into());
     }
     if let Some(filled) = filled(message, &draft, known) {
-        let options = SendOptions { delivery, filled: Some(filled), ..SendOptions::of(message) };
+        let options = SendOptions { delivery, filled: Some(filled), ..SendOptions::new(message) };
         return send(message, (&draft, &draft), options, known);
     }
     let (name, behind) = message.named_command(&draft, known).unwrap_or(("", &draft));
     // Whom it is for stands before the text again.
     let for_whom = |text: &str| format!("{name}{text}");
-    let read = if known.in_lines() { commands::read_line(behind) } else { commands::read(behind) };
+    let read = if known.in_lines() { commands::read_line(behind) } else { commands::parse(behind) };
     match read {
         Draft::Command(command, text) if command.verb == Verb::Line(LineVerb::Later) => {
             let delivery = if known.busy() { Delivery::FollowUp } else { Delivery::Steer };
-            send(message, (&draft, &for_whom(text)), SendOptions { delivery, ..SendOptions::of(message) }, known)
+            send(message, (&draft, &for_whom(text)), SendOptions { delivery, ..SendOptions::new(message) }, known)
         }
         Draft::Command(Command { verb: Verb::Now, .. }, text) => {
             let filled = filled(message, text, known);
-            let options = SendOptions { delivery: Delivery::Now, filled, ..SendOptions::of(message) };
+            let options = SendOptions { delivery: Delivery::Now, filled, ..SendOptions::new(message) };
             send(message, (&draft, &for_whom(text)), options, known)
         }
         Draft::Command(Command { verb: Verb::Send(kind), .. }, text) => {
@@ -143,14 +143,14 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
         Draft::Command(Command { verb: Verb::Init, .. }, words) => {
             let filled = format!("{}\n{}", assets::INIT_PROMPT, message.whole(words)).trim_end().to_owned();
             let filled = Some(Filled::Here(filled));
-            send(message, (&draft, words), SendOptions { delivery, filled, ..SendOptions::of(message) }, known)
+            send(message, (&draft, words), SendOptions { delivery, filled, ..SendOptions::new(message) }, known)
         }
         Draft::Command(Command { verb: Verb::When(recurrence), .. }, words) => {
             match steering::conditional(words, recurrence) {
                 Ok((trigger, text)) => {
                     // What it is may stand behind the condition.
                     let (kind, text) =
-                        if let Draft::Command(Command { verb: Verb::Send(kind), .. }, text) = commands::read(text) {
+                        if let Draft::Command(Command { verb: Verb::Send(kind), .. }, text) = commands::parse(text) {
                             (kind, text)
                         } else {
                             (message.kind(), text)
@@ -171,10 +171,10 @@ pub fn submit(message: &mut Message, delivery: Delivery, known: &MessageContext<
             vec![message.say("/quit quits. Enter again sends it as text")]
         }
         Draft::Escaped(text) | Draft::Text(text) => {
-            send(message, (&draft, text), SendOptions { delivery, ..SendOptions::of(message) }, known)
+            send(message, (&draft, text), SendOptions { delivery, ..SendOptions::new(message) }, known)
         }
         Draft::NoCommand { .. } if message.refused.as_ref() == Some(&draft) => {
-            send(message, (&draft, &draft), SendOptions { delivery, ..SendOptions::of(message) }, known)
+            send(message, (&draft, &draft), SendOptions { delivery, ..SendOptions::new(message) }, known)
         }
         Draft::NoCommand { word } => {
             let again = if known.in_lines() {
@@ -236,7 +236,7 @@ enum Filled {
 
 impl SendOptions {
     /// Makes that of a steer of the kind that the message has.
-    fn of(message: &Message) -> Self {
+    fn new(message: &Message) -> Self {
         // What is behind a text that is on its way was not given a kind.
         let kind = if message.is_waiting_for_answer() { TextKind::default() } else { message.kind() };
         Self { delivery: Delivery::Steer, kind, trigger: None, filled: None }

@@ -17,7 +17,7 @@ impl Message {
         self.top().text()
     }
 
-    /// Returns the text as it is shown: a folded paste is one word. Cheap whatever was pasted.
+    /// Returns the text as it is shown: a collapsed paste is one word. Cheap whatever was pasted.
     pub fn shown(&self) -> String {
         self.top().shown()
     }
@@ -124,7 +124,7 @@ impl Message {
         pasted
     }
 
-    /// Puts the text of a folded paste in its place.
+    /// Puts the text of a collapsed paste in its place.
     pub fn expand(&mut self) -> Expanded {
         self.top_mut().expand()
     }

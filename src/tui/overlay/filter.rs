@@ -21,7 +21,7 @@ impl FilterText {
     }
 
     /// Returns the words in lower case.
-    pub fn words(&self) -> Vec<String> {
+    pub fn words_lowercase(&self) -> Vec<String> {
         self.0.split_whitespace().map(str::to_lowercase).collect()
     }
 

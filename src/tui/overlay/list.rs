@@ -45,7 +45,7 @@ impl<T> ListRows<'_, T> {
             if index == selected {
                 put(buffer, first, "›", theme.accent);
             }
-            draw_row(shown, beside_mark(whole), buffer);
+            draw_row(shown, after_mark(whole), buffer);
             if index == selected {
                 select(buffer, first, theme.selected);
             }
@@ -54,7 +54,7 @@ impl<T> ListRows<'_, T> {
     }
 }
 
-pub fn beside_mark(row: Rect) -> Rect {
+pub fn after_mark(row: Rect) -> Rect {
     let mark = row.width.min(MARK);
     Rect { x: row.x + mark, width: row.width - mark, ..row }
 }

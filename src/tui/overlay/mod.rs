@@ -34,12 +34,12 @@ pub trait Overlay: Any + Debug {
     fn context(&self) -> Context;
 
     /// Returns the key that closes it, in words for the status line.
-    fn closing_words(&self) -> &'static str {
+    fn closing_hint(&self) -> &'static str {
         "Esc closes the list"
     }
 
     /// Returns what Esc does in words, the longest first; each begins with the key.
-    fn escape_words(&self) -> &'static [&'static str] {
+    fn escape_hints(&self) -> &'static [&'static str] {
         &["Esc: closes the list", "Esc: closes"]
     }
 

@@ -133,7 +133,7 @@ impl Palette {
         let is_typed = self.offers.iter().any(|offer| offer.text.trim_end() == text.trim_end());
         let is_value = !is_typed && chosen.is_some_and(|chosen| chosen != OfferState::Part);
         let (_, typed) = text.split_once(' ').unwrap_or((text, ""));
-        let is_whole = match commands::read(text) {
+        let is_whole = match commands::parse(text) {
             // What is offered there is no whole condition yet.
             Draft::Command(Command { verb: Verb::When(_), .. }, _)
             | Draft::Text(_)
@@ -193,7 +193,7 @@ pub fn key(palette: &mut Palette, action: Action, text: &str) -> Outcome {
 }
 
 /// Takes the offer at this place of the list.
-pub fn take(palette: &mut Palette, place: usize, text: &str) -> Outcome {
+pub fn accept(palette: &mut Palette, place: usize, text: &str) -> Outcome {
     palette.choose(place);
     taken(palette.taken(text))
 }

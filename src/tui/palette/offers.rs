@@ -52,11 +52,11 @@ impl Palette {
     }
 
     fn arguments(&self, command: &str, typed: &str, known: &MessageContext<'_>) -> Vec<Offer> {
-        let (Draft::Command(found, _) | Draft::InvalidArguments(found, _)) = commands::read(command) else {
+        let (Draft::Command(found, _) | Draft::InvalidArguments(found, _)) = commands::parse(command) else {
             return Vec::new();
         };
         let name = command.trim_start_matches('/');
-        if is_custom(name, known) || ALIASES.iter().any(|alias| alias.name == name && !alias.takes_words()) {
+        if is_custom(name, known) || ALIASES.iter().any(|alias| alias.name == name && !alias.takes_argument()) {
             return Vec::new();
         }
         let command = found;
@@ -102,7 +102,7 @@ pub(super) fn is_naming_model(message: &Message, known: &MessageContext<'_>) -> 
         return false;
     }
     let text = message.shown();
-    let command = text.split_once(' ').map(|(command, _)| commands::read(command));
+    let command = text.split_once(' ').map(|(command, _)| commands::parse(command));
     matches!(command, Some(Draft::Command(command, _)) if command.verb == Verb::Model)
 }
 

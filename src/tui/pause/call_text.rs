@@ -18,7 +18,7 @@ use steersman_base::protocol::PausePlace;
 use steersman_base::protocol::{Accepted, Decision};
 use steersman_base::target::name_of;
 
-/// Folds one envelope in; the run has it already.
+/// Applies one envelope; the run has it already.
 pub fn follow(pane: &mut PausePane, message: &mut Message, ui: &UiContext, envelope: &Envelope) -> Vec<PaneEffect> {
     pane.apply(&envelope.event);
     let is_current =

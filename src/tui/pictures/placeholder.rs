@@ -54,7 +54,7 @@ pub fn rows(placement: Placement) -> impl Iterator<Item = Line> {
 }
 
 /// Returns what a cell shows of a picture; `None` for every other cell.
-pub fn read(cell: &Cell) -> Option<PictureCell> {
+pub fn decode(cell: &Cell) -> Option<PictureCell> {
     let mut marks = cell.symbol().strip_prefix(PLACEHOLDER)?.chars();
     let mut number = || {
         let accent = marks.next()?;

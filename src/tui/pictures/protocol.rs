@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::placeholder::number;
 use super::state::PictureSlot;
 use steersman_base::limits;
-use steersman_images::{Preview, PreviewCut};
+use steersman_images::{Preview, PreviewCrop};
 
 /// Asks whether pictures can be shown, with one of a pixel that is not kept; answered at once by whoever knows the question.
 pub const ASK_KITTY: &[u8] = b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
@@ -70,11 +70,11 @@ impl PictureProtocol {
     }
 
     /// Returns what a picture is cut into for it.
-    pub fn cut(self) -> PreviewCut {
+    pub fn cut(self) -> PreviewCrop {
         match self {
-            Self::Kitty => PreviewCut::Whole,
-            Self::Iterm2 => PreviewCut::Rows,
-            Self::Sixel => PreviewCut::Sixels,
+            Self::Kitty => PreviewCrop::Whole,
+            Self::Iterm2 => PreviewCrop::Rows,
+            Self::Sixel => PreviewCrop::Sixels,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::PictureProtocol;
 use steersman_base::image::{Image, ImageDigest};
 use steersman_base::limits;
-use steersman_images::{CellArea, Preview, PreviewCut};
+use steersman_images::{CellArea, Preview, PreviewCrop};
 
 /// The place of a picture among those that the terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +45,7 @@ pub struct PictureJob {
     /// The room for it.
     pub room: CellArea,
     /// What it is cut into.
-    pub cut: PreviewCut,
+    pub cut: PreviewCrop,
 }
 
 /// A picture that the terminal is to have.
@@ -134,7 +134,7 @@ impl Pictures {
     }
 
     /// Takes an image that was asked for; returns the picture that is to be made of it.
-    pub fn read(&mut self, digest: ImageDigest, image: Option<Image>) -> Option<PictureJob> {
+    pub fn image_read(&mut self, digest: ImageDigest, image: Option<Image>) -> Option<PictureJob> {
         if !self.asked.contains(&digest) {
             return None;
         }

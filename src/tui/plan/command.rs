@@ -21,7 +21,7 @@ const USAGE: &str = "/plan takes nothing, add TEXT, edit N TEXT, done N, todo N,
 ///
 /// # Errors
 /// One sentence about what is wrong.
-pub fn read(argument: &str, plan: Option<&Plan>) -> Result<PlanCommand, String> {
+pub fn parse(argument: &str, plan: Option<&Plan>) -> Result<PlanCommand, String> {
     let (word, rest) = split(argument);
     if word.is_empty() {
         return Ok(PlanCommand::Show);

@@ -34,7 +34,7 @@ use steersman_base::protocol::{Request, Shift};
 use steersman_base::target::name_of;
 use steersman_base::text::visible_line;
 
-pub use command::{PlanCommand, read};
+pub use command::{PlanCommand, parse};
 pub use update::{answered, commit, leave};
 
 /// How it registers itself.
@@ -107,12 +107,12 @@ pub struct PlanPane {
 
 impl PlanPane {
     /// Shows the plan of an agent, with this step selected.
-    pub fn of(agent: AgentId, step: Option<StepId>) -> Self {
+    pub fn new(agent: AgentId, step: Option<StepId>) -> Self {
         Self { agent, step, ..Self::default() }
     }
 
     fn steps<'a>(&self, ui: &'a UiContext) -> &'a [PlanStep] {
-        ui.run.plans.of(&self.agent).map(|shared| shared.plan.steps.as_slice()).unwrap_or_default()
+        ui.run.plans.get(&self.agent).map(|shared| shared.plan.steps.as_slice()).unwrap_or_default()
     }
 }
 
@@ -121,19 +121,19 @@ impl Overlay for PlanPane {
         PANE.context()
     }
 
-    fn closing_words(&self) -> &'static str {
+    fn closing_hint(&self) -> &'static str {
         "Esc closes the plan"
     }
 
-    fn escape_words(&self) -> &'static [&'static str] {
+    fn escape_hints(&self) -> &'static [&'static str] {
         &["Esc: closes the plan", "Esc: closes"]
     }
 
     fn titles(&self, ui: &UiContext) -> Vec<String> {
         let owner = name_of(&self.agent);
         let owner = visible_line(&owner);
-        let shared = ui.run.plans.of(&self.agent);
-        let progress = shared.map(|shared| format!(": {}", shared.plan.progress_words())).unwrap_or_default();
+        let shared = ui.run.plans.get(&self.agent);
+        let progress = shared.map(|shared| format!(": {}", shared.plan.progress_text())).unwrap_or_default();
         vec![format!(" Plan of {owner}{progress} "), format!(" Plan of {owner} "), " Plan ".to_owned()]
     }
 
@@ -181,7 +181,7 @@ impl Overlay for PlanPane {
                 let agents: Vec<&AgentId> = ui.run.plans.agents().collect();
                 let place = agents.iter().position(|agent| **agent == self.agent).map_or(0, |place| place + 1);
                 match agents.get(place % agents.len().max(1)) {
-                    Some(next) if **next != self.agent => *self = Self::of((*next).clone(), None),
+                    Some(next) if **next != self.agent => *self = Self::new((*next).clone(), None),
                     Some(_) | None => return Outcome::say("no other agent has a plan"),
                 }
                 Outcome::DONE
@@ -208,7 +208,7 @@ impl Overlay for PlanPane {
 
     fn draw_inside(&self, ui: &UiContext, mut inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
         let theme = &ui.theme;
-        let Some(shared) = ui.run.plans.of(&self.agent) else {
+        let Some(shared) = ui.run.plans.get(&self.agent) else {
             let words = ["No steps yet.", "The agent writes them down, and so may you: a adds one."];
             return draw_empty(&words, inner, theme, buffer);
         };

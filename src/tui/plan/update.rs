@@ -7,7 +7,7 @@ use crate::effect::PaneEffect;
 use crate::message::purpose::{AboutStep, Purpose};
 use crate::message::{Message, bring_back};
 use crate::overlay::Overlays;
-use crate::plan::{PlanCommand, PlanPane, StepText, read};
+use crate::plan::{PlanCommand, PlanPane, StepText, parse};
 use crate::state::{Medium, Pane};
 use crate::ui_context::UiContext;
 use crate::update::NOT_SENT;
@@ -19,11 +19,11 @@ use steersman_base::text::visible_line;
 /// Carries out `/plan` with what stands behind it, about the agent that is shown.
 pub fn command(context: &mut CommandContext<'_>, argument: &str) -> Vec<PaneEffect> {
     let CommandContext { agent, overlays, ui } = context;
-    let shared = ui.run.plans.of(agent);
-    match read(argument, shared.map(|shared| &shared.plan)) {
-        Ok(PlanCommand::Show) if ui.medium == Medium::Lines => in_words(agent, ui),
+    let shared = ui.run.plans.get(agent);
+    match parse(argument, shared.map(|shared| &shared.plan)) {
+        Ok(PlanCommand::Show) if ui.medium == Medium::Lines => describe(agent, ui),
         Ok(PlanCommand::Show) => {
-            overlays.toggle(|| PlanPane::of((*agent).clone(), None));
+            overlays.toggle(|| PlanPane::new((*agent).clone(), None));
             Vec::new()
         }
         Ok(PlanCommand::Edit(edit)) => vec![Request::EditPlan { agent: (*agent).clone(), edit }.into()],
@@ -48,7 +48,7 @@ fn write(message: &mut Message, agent: AgentId, what: StepText, ui: &UiContext) 
     let before = match &what {
         StepText::New(_) => String::new(),
         StepText::Words(id) => {
-            let step = ui.run.plans.of(&agent).and_then(|shared| shared.plan.get(id));
+            let step = ui.run.plans.get(&agent).and_then(|shared| shared.plan.get(id));
             step.map(|step| step.text.clone()).unwrap_or_default()
         }
     };
@@ -104,15 +104,15 @@ fn back(overlays: &mut Overlays, ui: &UiContext, about: AboutStep) {
         StepText::New(after) => after,
         StepText::Words(step) => Some(step),
     };
-    overlays.open(PlanPane::of(about.agent, step));
+    overlays.open(PlanPane::new(about.agent, step));
 }
 
 /// Returns the plan of an agent as lines.
-fn in_words(agent: &AgentId, ui: &UiContext) -> Vec<PaneEffect> {
-    let Some(shared) = ui.run.plans.of(agent) else {
+fn describe(agent: &AgentId, ui: &UiContext) -> Vec<PaneEffect> {
+    let Some(shared) = ui.run.plans.get(agent) else {
         return vec![PaneEffect::Say("the plan has no steps; /plan add TEXT adds one".to_owned())];
     };
-    let head = format!("plan: {}", shared.plan.progress_words());
+    let head = format!("plan: {}", shared.plan.progress_text());
     let lines = shared.plan.checklist();
     let lines = lines.lines().map(|line| visible_line(line).into_owned());
     std::iter::once(head).chain(lines).map(|line| PaneEffect::Note(agent.clone(), line)).collect()

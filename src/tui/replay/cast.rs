@@ -59,7 +59,7 @@ pub fn cast(replayed: Replayed, title: &str, updates: Vec<(Timestamp, Update)>) 
     let mut lines = escaped_json(header.to_string()) + "\n";
     let mut updates = updates.into_iter().peekable();
     while let Some((at, update)) = updates.next() {
-        screen.take(at, update);
+        screen.receive(at, update);
         if updates.peek().is_some_and(|(next, _)| next.duration_since(at) < FRAME) {
             continue;
         }

@@ -22,7 +22,7 @@ use crate::msg::Msg;
 use crate::state::App;
 use crate::status::{ModelSource, Status};
 use crate::theme::Themes;
-use crate::timeline::RecordedFacts;
+use crate::timeline::RecordedContext;
 use crate::transcript::transcript_markdown;
 use crate::update::{record, update};
 use crate::view::{self, ViewCache};
@@ -39,7 +39,7 @@ pub struct Replayed {
     pub zone: TimeZone,
     /// When the session began.
     pub started: Timestamp,
-    pub details: RecordedFacts,
+    pub details: RecordedContext,
 }
 
 /// A screen that shows a saved session.
@@ -51,7 +51,7 @@ pub struct ReplayScreen {
 impl ReplayScreen {
     /// Makes the screen of a session that has not begun.
     pub fn new(replayed: Replayed) -> Self {
-        let Replayed { size, zone, started, details: RecordedFacts { place, branch, model } } = replayed;
+        let Replayed { size, zone, started, details: RecordedContext { place, branch, model } } = replayed;
         let mut app = App::new(size, started, Status::new(model, ModelSource::Configured), Themes::default());
         (app.ui.zone, app.ui.place, app.ui.branch) = (zone, place, branch);
         update(&mut app, Msg::from(Notice::Ready));
@@ -59,7 +59,7 @@ impl ReplayScreen {
     }
 
     /// Takes what the screen got at a time.
-    pub fn take(&mut self, at: Timestamp, update: Update) {
+    pub fn receive(&mut self, at: Timestamp, update: Update) {
         self.app.ui.now = at.max(self.app.ui.now);
         self.app.ui.run.agents.tick(self.app.ui.now);
         record(&mut self.app, update);

@@ -13,7 +13,7 @@ const DIGITS: usize = 7;
 /// a file is not followed.
 pub fn branch(directory: &Path) -> Option<String> {
     let root = directory.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?;
-    let head = read_head(&root.join(".git/HEAD"), HEAD).ok().filter(|head| !head.is_cut())?;
+    let head = read_head(&root.join(".git/HEAD"), HEAD).ok().filter(|head| !head.is_truncated())?;
     let text = String::from_utf8(head.bytes).ok()?;
     let line = text.trim_end();
     match line.strip_prefix("ref: refs/heads/") {

@@ -1,6 +1,6 @@
 //! The external editor, and the way to the shell and back: somebody else has the terminal meanwhile.
 //!
-//! The agent goes on, its mail is folded, nothing is drawn. Nothing typed is read by the wrong one: the reader lets go of
+//! The agent goes on, its mail is applied, nothing is drawn. Nothing typed is read by the wrong one: the reader lets go of
 //! the terminal before the other gets it. Whatever goes wrong, the text is as it was.
 
 use std::fs::{OpenOptions, Permissions};
@@ -78,7 +78,7 @@ impl Screen<'_> {
         let Some(loan) = self.loan.take() else { return Ok(()) };
         self.reclaim()?;
         let outcome = match status {
-            Ok(status) if status.success() => read(&loan),
+            Ok(status) if status.success() => read_edited(&loan),
             Ok(status) => Err(format!("the editor ended with {status}")),
             Err(error) => Err(format!("the editor is lost: {error}")),
         };
@@ -124,7 +124,7 @@ fn write(subject: EditorSubject, text: &str) -> io::Result<(TempDir, PathBuf)> {
 }
 
 /// Reads what the editor left; the sentence says why it cannot be used.
-fn read(loan: &Loan) -> Result<String, String> {
+fn read_edited(loan: &Loan) -> Result<String, String> {
     if loan.subject == EditorSubject::Entry {
         return Ok(String::new());
     }

@@ -16,7 +16,7 @@ use steersman_images::FittedImage;
 ///
 /// # Errors
 /// Why it cannot be attached, in one sentence.
-pub fn read(path: &str, cwd: &Path, home: Option<&Path>) -> Result<FittedImage, String> {
+pub fn read_image(path: &str, cwd: &Path, home: Option<&Path>) -> Result<FittedImage, String> {
     let file = located(path, cwd, home).map_err(|error| error.to_string())?;
     let (open, metadata) = open(&file, Links::Refused).map_err(|error| error.to_string())?;
     let bytes = read_whole(open, metadata.len(), limits::IMAGE_FILE_BYTES).map_err(|error| error.to_string())?;

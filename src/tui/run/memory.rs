@@ -50,10 +50,10 @@ impl Memory {
     }
 
     /// Reads what earlier sessions sent.
-    pub fn read(&self, files: &Files) {
+    pub fn load(&self, files: &Files) {
         let Some(file) = self.file.clone() else { return };
         files.aside(move || {
-            let texts = file.read().map_err(|error| error.to_string());
+            let texts = file.load().map_err(|error| error.to_string());
             vec![Msg::History(texts.map(|texts| texts.iter().map(|text| Sent::new(text)).collect()))]
         });
     }
@@ -80,7 +80,7 @@ impl Memory {
     pub fn read_image(&self, written: String, path: String, files: &Files) {
         let (cwd, home) = (self.cwd.clone(), self.home.clone());
         files.aside(move || {
-            let outcome = images::read(&path, &cwd, home.as_deref());
+            let outcome = images::read_image(&path, &cwd, home.as_deref());
             vec![Msg::ImageRead { written, outcome }]
         });
     }

@@ -183,8 +183,8 @@ async fn show<'a, S: Surface<'a>>(
         let alarm = surface.alarm().into_iter().chain(surface.core().dues()).min();
         tokio::select! {
             biased;
-            input = surface.input() => surface.take(input)?,
-            asked = signals.next() => surface.asked(asked)?,
+            input = surface.input() => surface.take_input(input)?,
+            action = signals.next() => surface.handle_signal(action)?,
             Some(answer) = answers.recv() => surface.dispatch(answer),
             () = bell.notify.notified() => on_bell(&mut surface, &bell),
             () = sleep_until(alarm.unwrap_or_else(Instant::now).into()), if alarm.is_some() => {}

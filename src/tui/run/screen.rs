@@ -40,11 +40,11 @@ pub(super) struct Screen<'a> {
     pub terminal: Terminal,
     pub reader: Reader,
     cache: ViewCache,
-    /// What was taken from the run and is not folded yet, in order.
+    /// What was taken from the run and is not applied yet, in order.
     mail: VecDeque<Update>,
-    /// Bytes of text that were folded since the last frame.
-    folded: usize,
-    /// Whether what is folded now happened long ago, in a session that goes on and is still being read.
+    /// Bytes of text that were applied since the last frame.
+    applied_bytes: usize,
+    /// Whether what is applied now happened long ago, in a session that goes on and is still being read.
     is_retelling: bool,
     /// The editor that has the terminal.
     pub loan: Option<Loan>,
@@ -88,7 +88,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             reader,
             cache: ViewCache::default(),
             mail: VecDeque::new(),
-            folded: 0,
+            applied_bytes: 0,
             is_retelling: false,
             loan: None,
             held: Vec::new(),
@@ -133,7 +133,7 @@ impl<'a> Surface<'a> for Screen<'a> {
             self.reader.expect_answer();
             self.terminal.say(terminal::ASK_BACKGROUND);
         }
-        self.core.memory.read(&self.core.files);
+        self.core.memory.load(&self.core.files);
         self.core.memory.find_branch(&self.core.files);
         Ok(())
     }
@@ -149,7 +149,7 @@ impl<'a> Surface<'a> for Screen<'a> {
         }
     }
 
-    fn take(&mut self, input: ScreenInput) -> io::Result<()> {
+    fn take_input(&mut self, input: ScreenInput) -> io::Result<()> {
         match input {
             ScreenInput::Terminal(batch) => {
                 let line_ends = if self.core.app.focus.takes_lines() { LineEnds::Text } else { LineEnds::Keys };
@@ -162,11 +162,11 @@ impl<'a> Surface<'a> for Screen<'a> {
         Ok(())
     }
 
-    fn asked(&mut self, asked: SignalAction) -> io::Result<()> {
-        if matches!(asked, SignalAction::Resume) {
+    fn handle_signal(&mut self, action: SignalAction) -> io::Result<()> {
+        if matches!(action, SignalAction::Resume) {
             suspend::continue_children();
         }
-        match asked {
+        match action {
             // Typed while the editor had the terminal, which tells everybody; the editor may have ended meanwhile. On
             // this screen no key makes a signal.
             SignalAction::EndByKey(_) => {}
@@ -201,21 +201,21 @@ impl<'a> Surface<'a> for Screen<'a> {
         let now = Instant::now();
         if self.core.clock.mail_due().is_some_and(|due| due <= now) && self.mail.is_empty() {
             if self.core.app.transcripts.is_arriving() {
-                self.core.clock.folded_part();
+                self.core.clock.reduced_part();
             } else {
-                self.core.clock.folded(now);
+                self.core.clock.reduced(now);
             }
             self.mail.extend(self.core.client.events());
         }
         // As much as leaves room for keys: what a crew does in a second can be more than fits between two frames, and what
         // a flood brings can be more than one frame can lay out.
-        while self.may_fold()
+        while self.may_reduce()
             && let Some(mut update) = self.mail.pop_front()
         {
             if let Some(rest) = update.split_off(limits::FOLD_BYTES) {
                 self.mail.push_front(rest);
             }
-            self.folded += update.piece_bytes();
+            self.applied_bytes += update.piece_bytes();
             self.is_retelling = self.core.app.transcripts.is_arriving() && matches!(update, Update::Envelope(_));
             self.dispatch(Msg::Update(update));
             self.is_retelling = false;
@@ -234,7 +234,7 @@ impl<'a> Surface<'a> for Screen<'a> {
     }
 
     fn alarm(&self) -> Option<Instant> {
-        if !self.mail.is_empty() && self.may_fold() {
+        if !self.mail.is_empty() && self.may_reduce() {
             return Some(Instant::now());
         }
         let frame = if self.terminal.is_busy() { None } else { self.core.clock.frame_due() };
@@ -377,12 +377,12 @@ impl Screen<'_> {
     }
 
     /// Tells whether the next frame can take more text; where none is drawn, nothing is laid out.
-    fn may_fold(&self) -> bool {
-        self.folded < limits::FOLD_BYTES || self.terminal.is_busy()
+    fn may_reduce(&self) -> bool {
+        self.applied_bytes < limits::FOLD_BYTES || self.terminal.is_busy()
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        self.folded = 0;
+        self.applied_bytes = 0;
         let looked = view::look(&self.core.app, &mut self.cache);
         let rest = looked.as_ref().map_or(Rest::Done, |looked| looked.rest);
         if let Some(looked) = looked {

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use crate::choices::ListChoice;
 use crate::switch::{EventPlace, SessionPlace};
-use crate::timeline::{Recorded, RecordedFacts, RecordedSource, Step, Steps};
+use crate::timeline::{Recorded, RecordedContext, RecordedSource, Step, Steps};
 use steersman_base::summary::{ComparedTable, count, tokens};
 use steersman_base::target::MAIN;
 use steersman_session::compare::compare;
@@ -43,7 +43,7 @@ pub fn search(state: Option<&Path>, words: &str) -> Result<Vec<ListChoice>, Stri
     let word = words.split_whitespace().next().unwrap_or_default().to_lowercase();
     let files = saved(state)?;
     let all = files.list().map_err(|error| unlisted(&error))?;
-    let index = SessionIndex::of(&files);
+    let index = SessionIndex::load(&files);
     // One that cannot be read is named by `steersman search`.
     let hits = search::search(&all, &sought, MOST_HITS).hits;
     let mut places: HashMap<SessionId, String> = HashMap::new();
@@ -121,8 +121,8 @@ pub fn compared(state: Option<&Path>, names: &[String; 2]) -> Result<ComparedTab
 }
 
 /// Returns what a screen shows of a session beside its events.
-pub fn facts_of(header: &Header) -> RecordedFacts {
-    RecordedFacts {
+pub fn facts_of(header: &Header) -> RecordedContext {
+    RecordedContext {
         place: name_of(&header.directory),
         branch: header.branch.clone().unwrap_or_default(),
         model: header.model.clone().unwrap_or_default(),

@@ -86,7 +86,7 @@ impl StatusLine {
 
 /// Returns the first line of what a command printed, without colours.
 pub fn first_line(printed: &str) -> String {
-    let shown = CommandOutput::of(printed).text;
+    let shown = CommandOutput::parse(printed).text;
     let line = shown.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     line.trim().chars().take(limits::STATUS_COMMAND_CHARS).collect()
 }

@@ -36,7 +36,7 @@ pub(super) struct Core<'a> {
     pub app: App,
     pub clock: FrameClock,
     pub client: &'a dyn Client,
-    /// What was taken from the client and is to be folded at once, in order.
+    /// What was taken from the client and is to be applied at once, in order.
     pub updates: VecDeque<Update>,
     pub files: Files,
     pub memory: Memory,
@@ -105,9 +105,9 @@ pub(super) trait Surface<'a>: Sized {
     async fn input(&mut self) -> Self::Input;
 
     /// Takes what has come in together, in order.
-    fn take(&mut self, input: Self::Input) -> io::Result<()>;
+    fn take_input(&mut self, input: Self::Input) -> io::Result<()>;
 
-    fn asked(&mut self, asked: SignalAction) -> io::Result<()>;
+    fn handle_signal(&mut self, action: SignalAction) -> io::Result<()>;
 
     /// Notes that what was written has been taken.
     fn written(&mut self);
@@ -115,7 +115,7 @@ pub(super) trait Surface<'a>: Sized {
     /// Takes replies and snapshots that came by themselves.
     fn changed(&mut self);
 
-    /// Does what is due: fold events, let time pass, write.
+    /// Does what is due: apply events, let time pass, write.
     fn catch_up(&mut self) -> io::Result<()>;
 
     /// Returns when something is due next; `None` when only the outside can change anything.
@@ -161,7 +161,7 @@ pub(super) trait Surface<'a>: Sized {
     /// Opens a text in the user's editor; answered with [`Msg::Edited`].
     fn edit(&mut self, subject: EditorSubject, text: &str);
 
-    /// Folds a message and carries out what is wanted then.
+    /// Applies a message and carries out what is wanted then.
     fn dispatch(&mut self, msg: Msg) {
         let event = if let Msg::Update(Update::Envelope(envelope)) = &msg {
             // A turn may have switched the branch.
@@ -208,7 +208,7 @@ pub(super) trait Surface<'a>: Sized {
         self.take_updates();
     }
 
-    /// Folds what was taken. A update that makes a request is not overtaken by what comes of it, which would then be undone
+    /// Applies what was taken. An update that makes a request is not overtaken by what comes of it, which would then be undone
     /// by an older snapshot.
     fn take_updates(&mut self) {
         while let Some(update) = self.core().updates.pop_front() {

@@ -257,7 +257,7 @@ impl Terminal {
         let mut rewritten = Rect::ZERO;
         self.inner.draw(|frame| rewritten = render(frame))?;
         self.inner.backend_mut().rewrite(rewritten);
-        let frame = self.inner.backend_mut().take();
+        let frame = self.inner.backend_mut().take_bytes();
         if !frame.is_empty() {
             self.writing = true;
             self.writer.frame([std::mem::take(&mut self.prelude), frame].concat());

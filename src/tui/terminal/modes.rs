@@ -39,7 +39,7 @@ const CONSOLE_LEAVE: &[u8] = b"\x1b[r\x1b[?2004l\x1b[0m\x1b[?25h\x1b[H\x1b[2J\x1
 
 impl TerminalKind {
     /// Tells the kinds apart by the name of the terminal and what stands before it.
-    pub fn of(term: Option<&str>, relay: Relay) -> Self {
+    pub fn new(term: Option<&str>, relay: Relay) -> Self {
         match (term, relay) {
             (_, Relay::Tmux) => Self::Tmux,
             (Some("linux"), Relay::None | Relay::Screen) => Self::LinuxConsole,
@@ -117,8 +117,8 @@ mod tests {
             "nsterm",
             "vt220",
         ];
-        let others = [TerminalKind::of(None, Relay::None), TerminalKind::of(Some("xterm"), Relay::Tmux)];
-        for kind in terms.map(|term| TerminalKind::of(Some(term), Relay::None)).into_iter().chain(others) {
+        let others = [TerminalKind::new(None, Relay::None), TerminalKind::new(Some("xterm"), Relay::Tmux)];
+        for kind in terms.map(|term| TerminalKind::new(Some(term), Relay::None)).into_iter().chain(others) {
             for mouse in [MouseMode::On, MouseMode::Off] {
                 let (enter, again, leave) = (kind.enter(mouse), kind.enter_again(mouse), kind.leave());
                 for mode in ["1049", "2004", "1004", "1002", "1006"] {
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_linux_console_gets_nothing_that_it_would_print() {
-        let kind = TerminalKind::of(Some("linux"), Relay::None);
+        let kind = TerminalKind::new(Some("linux"), Relay::None);
         let all = [kind.enter(MouseMode::On), kind.enter_again(MouseMode::On), kind.leave().to_vec()].concat();
         assert!(!all.iter().any(|byte| matches!(byte, b'<' | b'>' | b'=' | b']')), "{}", String::from_utf8_lossy(&all));
         assert_eq!(kind.mouse(MouseMode::On), b"");

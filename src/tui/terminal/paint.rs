@@ -90,7 +90,7 @@ impl Painter {
     }
 
     /// Takes the bytes of the frame that was drawn; empty when the terminal shows it already.
-    pub fn take(&mut self) -> Vec<u8> {
+    pub fn take_bytes(&mut self) -> Vec<u8> {
         if std::mem::take(&mut self.is_drawn)
             && let Err(error) = self.paint()
         {

@@ -88,7 +88,7 @@ impl PictureStore {
     /// Returns what gives the terminal the pictures of a frame that it has not yet.
     pub(super) fn unsent(&mut self, frame: &Buffer) -> Vec<u8> {
         let mut bytes = Vec::new();
-        for cell in frame.content().iter().filter_map(placeholder::read) {
+        for cell in frame.content().iter().filter_map(placeholder::decode) {
             if let Some(KeptPicture::Kitty { sequence, is_sent: is_sent @ false }) = self.0.get_mut(&cell.slot) {
                 *is_sent = true;
                 bytes.extend_from_slice(sequence);
@@ -101,7 +101,7 @@ impl PictureStore {
     /// picture of the screen, wherever the rows are that scroll.
     pub(super) fn stand_still(&self, frame: &Buffer) -> bool {
         let is_sixel = |cell: PictureCell| self.0.get(&cell.slot).is_some_and(KeptPicture::is_sixel);
-        frame.content().iter().filter_map(placeholder::read).any(is_sixel)
+        frame.content().iter().filter_map(placeholder::decode).any(is_sixel)
     }
 
     /// Finds the rows of pictures that are to be drawn in a frame, and blanks what is left of those that are covered in part.
@@ -115,7 +115,7 @@ impl PictureStore {
                     let kept = self.0.get(&cell.slot)?;
                     Some((cell, kept, kept.strips()?.0))
                 };
-                let cell = frame.cell((x, y)).and_then(placeholder::read);
+                let cell = frame.cell((x, y)).and_then(placeholder::decode);
                 let Some((cell, kept, columns)) = cell.and_then(strips_of) else {
                     x += 1;
                     continue;
@@ -124,7 +124,7 @@ impl PictureStore {
                 let is_room = y + 1 < area.bottom() || !kept.is_sixel();
                 let is_next = |place: &u16| {
                     let expected = PictureCell { column: cell.column + (place - x), ..cell };
-                    frame.cell((*place, y)).and_then(placeholder::read) == Some(expected)
+                    frame.cell((*place, y)).and_then(placeholder::decode) == Some(expected)
                 };
                 let end = (x..area.right()).take_while(is_next).last().map_or(x + 1, |last| last + 1);
                 if cell.column == 0 && end - x == columns && is_room {

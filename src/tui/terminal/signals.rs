@@ -95,7 +95,7 @@ impl Signals {
     pub async fn next(&mut self) -> SignalAction {
         match self.asked.recv().await {
             Some(asked) => {
-                self.handover.take();
+                self.handover.count_taken();
                 asked
             }
             // The thread ends with the process.

@@ -41,14 +41,16 @@ impl Sheet {
                 (SYNTAX, DeValue::Table(code)) => {
                     for (key, value) in code {
                         let at = line(key.span().start);
-                        sheet.take(SYNTAX, key.get_ref(), value.get_ref()).unwrap_or_else(|why| faults.push((at, why)));
+                        sheet
+                            .set_value(SYNTAX, key.get_ref(), value.get_ref())
+                            .unwrap_or_else(|why| faults.push((at, why)));
                     }
                 }
                 (BASE, value) => match value.as_str() {
                     Some(base) => sheet.base = Some((base.to_owned(), at)),
                     None => faults.push((at, "base must be a theme's name in quotes".to_owned())),
                 },
-                (name, value) => sheet.take("", name, value).unwrap_or_else(|why| faults.push((at, why))),
+                (name, value) => sheet.set_value("", name, value).unwrap_or_else(|why| faults.push((at, why))),
             }
         }
         match faults.into_iter().min() {
@@ -57,7 +59,7 @@ impl Sheet {
         }
     }
 
-    fn take(&mut self, section: &str, key: &str, value: &DeValue<'_>) -> Result<(), String> {
+    fn set_value(&mut self, section: &str, key: &str, value: &DeValue<'_>) -> Result<(), String> {
         let (whole, known) =
             if section.is_empty() { (key.to_owned(), Theme::KEYS) } else { (format!("{section}.{key}"), Syntax::KEYS) };
         if Theme::default().style_of(&whole).is_none() {

@@ -11,7 +11,7 @@
 mod steps;
 mod view;
 
-pub use steps::{Mark, Recorded, RecordedFacts, RecordedSource, Step, Steps};
+pub use steps::{Mark, Recorded, RecordedContext, RecordedSource, Step, Steps};
 pub use view::{draw, hints};
 
 use jiff::{SignedDuration, Timestamp};

@@ -69,7 +69,7 @@ impl Steps {
         self.recent.push(update);
         if self.recent.len() >= PAGE {
             let updates = std::mem::take(&mut self.recent);
-            self.pages.push(Packed::of(&updates).map_or_else(|| Page::Open(updates), Page::Packed));
+            self.pages.push(Packed::pack(&updates).map_or_else(|| Page::Open(updates), Page::Packed));
         }
     }
 
@@ -150,14 +150,14 @@ pub enum RecordedSource {
     #[default]
     Own,
     /// Another one; a run goes on behind it.
-    Other(RecordedFacts),
+    Other(RecordedContext),
     /// One without a run behind it.
-    Alone(RecordedFacts),
+    Alone(RecordedContext),
 }
 
 /// What a screen shows of a recorded session beside its events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RecordedFacts {
+pub struct RecordedContext {
     /// The name of its directory (untrusted).
     pub place: String,
     /// The branch that was checked out (untrusted); empty without one.

@@ -35,8 +35,8 @@ pub fn draw(timeline: &Timeline, ui: &UiContext, area: Rect, buffer: &mut Buffer
     let rest = put(buffer, line, &head, theme.accent);
     let ((elapsed, whole), (event, last)) = (timeline.elapsed(), timeline.events());
     let position = [
-        format!(" {} of {} · event {event} of {last}", words(elapsed), words(whole)),
-        format!(" {} of {}", words(elapsed), words(whole)),
+        format!(" {} of {} · event {event} of {last}", format_duration(elapsed), format_duration(whole)),
+        format!(" {} of {}", format_duration(elapsed), format_duration(whole)),
         format!(" {event}/{last}"),
     ];
     let Some(words) = position.iter().find(|words| columns(words) + LINE <= rest.width).or(position.last()) else {
@@ -59,6 +59,6 @@ pub fn draw(timeline: &Timeline, ui: &UiContext, area: Rect, buffer: &mut Buffer
     put(buffer, Rect { x: rest.x + column(here), width: 1, ..rest }, "●", theme.accent);
 }
 
-fn words(time: SignedDuration) -> String {
+fn format_duration(time: SignedDuration) -> String {
     clock(u64::try_from(time.as_secs()).unwrap_or(0))
 }

@@ -17,13 +17,13 @@ use steersman_base::steering::TextKind;
 use steersman_base::text::{Coloured, CommandOutput, CommandOutputReader};
 use steersman_session::model::ReceiptText;
 
-/// Whether a cell that can fold shows its head only.
+/// Whether a cell that can be collapsed shows its head only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Fold {
+pub enum Expansion {
     /// The head only.
     #[default]
-    Folded,
-    Open,
+    Collapsed,
+    Expanded,
 }
 
 /// How far a text of the model has come.
@@ -84,7 +84,7 @@ pub enum ChildState {
 }
 
 impl ChildState {
-    pub fn words(&self) -> &'static str {
+    pub fn label(&self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Interrupted => "interrupted",
@@ -336,14 +336,14 @@ pub struct Cell {
     /// How long its text took, milliseconds; 0 when that is not known.
     took: u32,
     #[serde(skip)]
-    fold: Fold,
+    expansion: Expansion,
     body: Body,
 }
 
 impl Cell {
     pub(crate) fn new(id: CellId, body: Body, at: Option<Timestamp>) -> Self {
         let at = at.map_or(0, Timestamp::as_millisecond);
-        Self { id, revision: 0, rewrites: 0, at, took: 0, fold: Fold::Folded, body }
+        Self { id, revision: 0, rewrites: 0, at, took: 0, expansion: Expansion::Collapsed, body }
     }
 
     pub fn at(&self) -> Option<Timestamp> {
@@ -404,7 +404,7 @@ impl Cell {
     }
 
     /// Tells whether the cell has more to show than its head.
-    pub fn can_fold(&self) -> bool {
+    pub fn can_collapse(&self) -> bool {
         match &self.body {
             Body::Thinking { stage, .. } => *stage != Stage::Live,
             Body::Compaction { summary, .. } => !summary.is_empty(),
@@ -414,29 +414,29 @@ impl Cell {
     }
 
     /// Returns what is shown: the head only, or everything.
-    pub fn fold(&self) -> Fold {
-        if self.can_fold() { self.fold } else { Fold::Open }
+    pub fn expansion(&self) -> Expansion {
+        if self.can_collapse() { self.expansion } else { Expansion::Expanded }
     }
 
-    pub(crate) fn set_fold(&mut self, fold: Fold) {
-        if self.can_fold() && self.fold != fold {
-            self.fold = fold;
+    pub(crate) fn set_expansion(&mut self, expansion: Expansion) {
+        if self.can_collapse() && self.expansion != expansion {
+            self.expansion = expansion;
             self.revision += 1;
         }
     }
 
-    /// Folds it as it was before it was put away.
-    pub(super) fn restore_fold(&mut self, fold: Fold) {
-        if self.can_fold() {
-            self.fold = fold;
+    /// Collapses it as it was before it was put away.
+    pub(super) fn restore_expansion(&mut self, expansion: Expansion) {
+        if self.can_collapse() {
+            self.expansion = expansion;
         }
     }
 
-    /// Returns the images that it shows as it is folded.
+    /// Returns the images that it shows as it is collapsed.
     pub fn images(&self) -> &[ImageDigest] {
         match &self.body {
             Body::User { images, .. } => images,
-            Body::Call(call) if self.fold == Fold::Open => call.shown.as_ref().map_or(&[], Shown::images),
+            Body::Call(call) if self.expansion == Expansion::Expanded => call.shown.as_ref().map_or(&[], Shown::images),
             Body::Call(_)
             | Body::Thinking { .. }
             | Body::Assistant { .. }
@@ -463,6 +463,6 @@ impl Cell {
             self.source().len()
         };
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        CellOutline { fold: self.fold(), group: self.body.group(), can_fold: self.can_fold(), bytes }
+        CellOutline { expansion: self.expansion(), group: self.body.group(), can_collapse: self.can_collapse(), bytes }
     }
 }

@@ -1,6 +1,6 @@
 //! The cells of one transcript: the newest as they are, the older ones packed page by page.
 //!
-//! Used by the fold and read by everything that looks at a transcript. A packed cell is unpacked with its page when it is
+//! Used by the reducer and read by everything that looks at a transcript. A packed cell is unpacked with its page when it is
 //! looked at, and put away again later, so that a session of any length takes little memory. What a layout has to know of
 //! every cell stays at hand. A copy shares everything until one of the two changes.
 
@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use crate::transcript::cell::{Cell, Fold};
+use crate::transcript::cell::{Cell, Expansion};
 use steersman_session::packed::Packed;
 
 /// Cells that are packed together, but where a transcript is put away before there are so many.
@@ -47,11 +47,11 @@ struct PackedPage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellOutline {
     /// What is shown of it: the head only, or everything.
-    pub fold: Fold,
+    pub expansion: Expansion,
     /// What it stands beside without a blank row between.
     pub group: CellGroup,
     /// Whether it has more to show than its head.
-    pub can_fold: bool,
+    pub can_collapse: bool,
     /// Bytes of text in it, roughly.
     pub(super) bytes: u32,
 }
@@ -70,12 +70,12 @@ pub enum CellGroup {
 impl CellOutline {
     /// Returns roughly how many bytes of text are shown; enough to guess a height.
     pub fn weight(self) -> usize {
-        if self.can_fold && self.fold == Fold::Folded { 1 } else { self.bytes as usize }
+        if self.can_collapse && self.expansion == Expansion::Collapsed { 1 } else { self.bytes as usize }
     }
 
-    /// Returns it with the cell folded or opened, if that can fold.
-    fn folded(self, fold: Fold) -> Self {
-        if self.can_fold { Self { fold, ..self } } else { self }
+    /// Returns it with the cell collapsed or expanded, if that can be.
+    fn with_expansion(self, expansion: Expansion) -> Self {
+        if self.can_collapse { Self { expansion, ..self } } else { self }
     }
 }
 
@@ -168,7 +168,7 @@ impl Cells {
     }
 
     fn pack(&mut self, count: usize) {
-        let Some(page) = self.recent.get(..count).filter(|cells| !cells.is_empty()).and_then(PackedPage::of) else {
+        let Some(page) = self.recent.get(..count).filter(|cells| !cells.is_empty()).and_then(PackedPage::pack) else {
             return;
         };
         let end = self.packed() + count;
@@ -176,16 +176,16 @@ impl Cells {
         Arc::make_mut(&mut self.pages).push((end, Page::Packed(Arc::new(page))));
     }
 
-    /// Folds or opens all cells that can fold.
-    pub(super) fn set_folds(&mut self, fold: Fold) {
+    /// Collapses or expands all cells that can be collapsed.
+    pub(super) fn set_all_expansions(&mut self, expansion: Expansion) {
         for (_, page) in Arc::make_mut(&mut self.pages) {
             match page {
-                Page::Packed(packed) => *packed = Arc::new(packed.folded(fold)),
-                Page::Open(cells) => cells.iter_mut().for_each(|cell| cell.set_fold(fold)),
+                Page::Packed(packed) => *packed = Arc::new(packed.with_expansion(expansion)),
+                Page::Open(cells) => cells.iter_mut().for_each(|cell| cell.set_expansion(expansion)),
             }
         }
         for cell in Arc::make_mut(&mut self.recent) {
-            cell.set_fold(fold);
+            cell.set_expansion(expansion);
         }
     }
 
@@ -202,7 +202,7 @@ impl Cells {
             let packed = match page {
                 Page::Packed(packed) if packed.unpacked.get().is_some() => Some(packed.put_away()),
                 Page::Packed(_) => None,
-                Page::Open(cells) => PackedPage::of(cells),
+                Page::Open(cells) => PackedPage::pack(cells),
             };
             if let Some(packed) = packed {
                 *page = Page::Packed(Arc::new(packed));
@@ -227,12 +227,12 @@ impl Clone for Cells {
 
 impl PackedPage {
     /// Packs cells; `None` when one of them may still change much.
-    fn of(cells: &[Cell]) -> Option<Self> {
+    fn pack(cells: &[Cell]) -> Option<Self> {
         if !cells.iter().all(Cell::is_settled) {
             return None;
         }
         let outlines = cells.iter().map(Cell::outline).collect();
-        Some(Self { outlines, packed: Arc::new(Packed::of(cells)?), unpacked: OnceLock::new() })
+        Some(Self { outlines, packed: Arc::new(Packed::pack(cells)?), unpacked: OnceLock::new() })
     }
 
     fn cells(&self, count: &AtomicUsize) -> &[Cell] {
@@ -240,14 +240,14 @@ impl PackedPage {
             count.fetch_add(1, Ordering::Relaxed);
             let mut cells: Vec<Cell> = self.packed.values().unwrap_or_default();
             for (cell, outline) in cells.iter_mut().zip(&self.outlines) {
-                cell.restore_fold(outline.fold);
+                cell.restore_expansion(outline.expansion);
             }
             cells.into_boxed_slice()
         })
     }
 
-    fn folded(&self, fold: Fold) -> Self {
-        let outlines = self.outlines.iter().map(|outline| outline.folded(fold)).collect();
+    fn with_expansion(&self, expansion: Expansion) -> Self {
+        let outlines = self.outlines.iter().map(|outline| outline.with_expansion(expansion)).collect();
         Self { outlines, packed: Arc::clone(&self.packed), unpacked: OnceLock::new() }
     }
 

@@ -13,7 +13,7 @@ use steersman_base::summary::{seconds, took};
 use steersman_base::target::name_of;
 use steersman_base::text;
 
-/// Writes all cells of a transcript, folded or not, with their times in a zone.
+/// Writes all cells of a transcript, collapsed or not, with their times in a zone.
 pub fn transcript_markdown(transcript: &Transcript, zone: &TimeZone) -> String {
     let mut page = format!("# Transcript of {}\n", plain(&name_of(transcript.agent())));
     if let Some(first) = transcript.cells().iter().find_map(Cell::at) {
@@ -44,8 +44,10 @@ fn block(cell: &Cell, zone: &TimeZone) -> String {
             let receipt = receipt.as_ref().map(|receipt| format!("{}\n\n", plain(&receipt.line()))).unwrap_or_default();
             format!("## User{how}{when}\n\n{receipt}{}", tamed(text))
         }
-        Body::Thinking { text, stage } => format!("## Thinking{}{when}\n\n{}", cut(*stage), fenced(text, "text")),
-        Body::Assistant { text, stage } => format!("## Assistant{}{when}\n\n{}", cut(*stage), tamed(text)),
+        Body::Thinking { text, stage } => {
+            format!("## Thinking{}{when}\n\n{}", stage_note(*stage), fenced(text, "text"))
+        }
+        Body::Assistant { text, stage } => format!("## Assistant{}{when}\n\n{}", stage_note(*stage), tamed(text)),
         Body::Call(tool) => call(tool, &when),
         Body::Child(child) => format!("## Agent {}{when}\n", agent(child)),
         Body::Compaction { head, summary } if summary.is_empty() => format!("_{head}_\n"),
@@ -61,7 +63,7 @@ fn block(cell: &Cell, zone: &TimeZone) -> String {
     }
 }
 
-fn cut(stage: Stage) -> &'static str {
+fn stage_note(stage: Stage) -> &'static str {
     match stage {
         Stage::Interrupted => " (interrupted)",
         Stage::Live => " (not finished)",
@@ -103,10 +105,10 @@ fn call(call: &CallCell, when: &str) -> String {
 fn agent(child: &ChildCell) -> String {
     let state = match &child.state {
         ChildState::Ended { message: Some(message), .. } => {
-            format!("{}: {}", child.state.words(), text::visible_line(message))
+            format!("{}: {}", child.state.label(), text::visible_line(message))
         }
         state @ (ChildState::Running | ChildState::Interrupted | ChildState::Ended { message: None, .. }) => {
-            state.words().to_owned()
+            state.label().to_owned()
         }
     };
     format!("{} ({})", plain(&child.name), plain(&state))

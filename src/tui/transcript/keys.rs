@@ -1,4 +1,4 @@
-//! What the keys of somebody who reads a transcript do: travel, jump, fold, select, copy, open, write, show times.
+//! What the keys of somebody who reads a transcript do: travel, jump, collapse, select, copy, open, write, show times.
 //!
 //! What only the layout knows is asked for here and comes back with [`looked`] before the next frame.
 

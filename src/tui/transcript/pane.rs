@@ -42,7 +42,7 @@ pub struct TranscriptPane {
 pub struct Reader {
     pub transcript: Transcript,
     pub scroll: Scroll,
-    /// The cell that Enter folds.
+    /// The cell that Enter collapses.
     pub selected: Option<CellId>,
     pub search: Option<Search>,
     pub selection: Option<Selection>,

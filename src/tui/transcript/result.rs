@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::widgets::diff::Diff;
 use steersman_base::details::Details;
-use steersman_base::image::{ImageDigest, ImageFacts};
+use steersman_base::image::{ImageDigest, ImageInfo};
 use steersman_base::summary;
 use steersman_base::text::visible_line;
 
@@ -37,9 +37,9 @@ pub enum Shown {
 
 impl Shown {
     /// Takes what a tool tells; `None` for what this version does not know.
-    pub fn of(details: &Details) -> Option<Self> {
+    pub fn from_details(details: &Details) -> Option<Self> {
         match details {
-            Details::Diff(diff) => Some(Self::Diff(Diff::of(diff))),
+            Details::Diff(diff) => Some(Self::Diff(Diff::new(diff))),
             Details::Command(end) => Some(Self::Command {
                 words: summary::ended(end),
                 failed: end.failed(),
@@ -50,7 +50,7 @@ impl Shown {
             Details::Page(page) => Some(Self::Page(summary::page(page))),
             Details::Images(pictures) => Some(Self::Images {
                 words: summary::count(pictures.images.len(), "image"),
-                images: known(&pictures.images),
+                images: digests(&pictures.images),
             }),
             Details::Unknown => None,
         }
@@ -58,7 +58,7 @@ impl Shown {
 
     /// Returns the end of a command in other words.
     #[must_use]
-    pub fn in_words(self, others: &str) -> Self {
+    pub fn with_summary(self, others: &str) -> Self {
         match self {
             Self::Command { failed, lines, left_out, saved, .. } => {
                 Self::Command { words: others.to_owned(), failed, lines, left_out, saved }
@@ -68,7 +68,7 @@ impl Shown {
     }
 
     /// Returns it in a few words, for the head of the call.
-    pub fn words(&self) -> &str {
+    pub fn summary(&self) -> &str {
         match self {
             Self::Diff(diff) => &diff.words,
             Self::Command { words, .. } | Self::Page(words) | Self::Images { words, .. } => words,
@@ -85,6 +85,6 @@ impl Shown {
 }
 
 /// Returns the images that can be asked for.
-pub fn known(images: &[ImageFacts]) -> Vec<ImageDigest> {
+pub fn digests(images: &[ImageInfo]) -> Vec<ImageDigest> {
     images.iter().filter_map(|ui| ui.digest.clone()).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! `update` only asks ([`Scroll::ask`]); heights are known to the drawing alone, so the drawing resolves what was asked
 //! and returns the new place, which the caller hands back with [`Scroll::settle`]. An anchor names a place in the text of a
-//! cell: it stays put when content grows below, when something folds above, and at every width.
+//! cell: it stays put when content grows below, when something above is collapsed, and at every width.
 
 use crate::transcript::cell::CellId;
 

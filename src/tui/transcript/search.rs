@@ -252,7 +252,7 @@ impl Search {
 
 impl Count {
     /// Returns it in words: `3 of 17`.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match (self.place, self.total, self.scan) {
             (_, 0, Scan::Whole) => "not found".to_owned(),
             (_, 0, Scan::SoFar) => "searching".to_owned(),
@@ -266,7 +266,7 @@ impl Count {
 
 impl WrapAround {
     /// Returns it in words, the longest first.
-    pub fn words(self) -> [&'static str; 3] {
+    pub fn labels(self) -> [&'static str; 3] {
         match self {
             Self::ToFirst => ["past the end, on from the top", "from the top", "top"],
             Self::ToLast => ["past the top, on from the end", "from the end", "end"],

@@ -2,7 +2,7 @@
 //!
 //! Always holds: cancelling it while it is typed puts everything back as it was when it began.
 
-use super::cell::{CellId, Fold};
+use super::cell::{CellId, Expansion};
 use super::keys::TranscriptContext;
 use super::pane::{Reader, TranscriptPane};
 use super::reduce::Transcript;
@@ -104,7 +104,7 @@ pub(super) fn keep(pane: &mut TranscriptPane, agent: &AgentId) -> Outcome {
     focus(Pane::Transcript)
 }
 
-/// Cancels the search that is typed: the view, the folds and the focus are what they were when it began.
+/// Cancels the search that is typed: the view, what is collapsed and the focus are what they were when it began.
 pub fn cancel(reader: &mut Reader) -> Outcome {
     go_back(reader);
     let Some(search) = reader.search.take() else { return focus(Pane::Transcript) };
@@ -142,7 +142,7 @@ pub(super) fn found(reader: &mut Reader, found: SearchProgress) {
         SearchAnswer::NotFound => {
             let began = search.request.take() == Some(SearchRequest::Nearest);
             search.at = None;
-            fold_again(&mut reader.transcript, search.opened.take());
+            collapse_again(&mut reader.transcript, search.opened.take());
             if began {
                 reader.scroll.ask(ScrollRequest::Return(search.origin().position));
             }
@@ -152,8 +152,9 @@ pub(super) fn found(reader: &mut Reader, found: SearchProgress) {
             search.at = Some(place);
             search.wrapped = wrapped;
             if search.opened != Some(place.cell) {
-                fold_again(&mut reader.transcript, search.opened.take());
-                let is_folded = reader.transcript.get(place.cell).is_some_and(|cell| cell.fold() == Fold::Folded);
+                collapse_again(&mut reader.transcript, search.opened.take());
+                let is_folded =
+                    reader.transcript.get(place.cell).is_some_and(|cell| cell.expansion() == Expansion::Collapsed);
                 if is_folded {
                     reader.transcript.toggle(place.cell);
                     search.opened = Some(place.cell);
@@ -167,14 +168,14 @@ pub(super) fn found(reader: &mut Reader, found: SearchProgress) {
 
 fn go_back(reader: &mut Reader) {
     let Some(search) = &mut reader.search else { return };
-    fold_again(&mut reader.transcript, search.opened.take());
+    collapse_again(&mut reader.transcript, search.opened.take());
     reader.scroll.ask(ScrollRequest::Return(search.origin().position));
 }
 
-/// Folds the cell again that was opened to show a place in it.
-fn fold_again(transcript: &mut Transcript, opened: Option<CellId>) {
+/// Collapses the cell again that was opened to show a place in it.
+fn collapse_again(transcript: &mut Transcript, opened: Option<CellId>) {
     if let Some(cell) = opened
-        && transcript.get(cell).is_some_and(|cell| cell.fold() == Fold::Open)
+        && transcript.get(cell).is_some_and(|cell| cell.expansion() == Expansion::Expanded)
     {
         transcript.toggle(cell);
     }

@@ -44,7 +44,7 @@ impl Cell {
                 each(&editable(&call.arguments));
                 each(call.output());
                 if let Some(shown) = &call.shown {
-                    each(shown.words());
+                    each(shown.summary());
                 }
                 match &call.shown {
                     Some(Shown::Diff(diff)) => diff.lines.iter().for_each(|line| each(&line.text)),

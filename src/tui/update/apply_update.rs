@@ -3,7 +3,7 @@
 use super::{carry_out, command, with_message};
 use crate::app::App;
 use crate::changes::ChangesPane;
-use crate::context::{ContextPane, in_words};
+use crate::context::{ContextPane, describe};
 use crate::effect::{Effect, PaneEffect};
 use crate::jobs;
 use crate::message::{Message, bring_back, send};
@@ -27,7 +27,7 @@ pub enum UpdateOutcome {
     Changed(Vec<Effect>),
 }
 
-/// Folds what the run says.
+/// Applies what the run says.
 pub fn apply(app: &mut App, update: Update) -> UpdateOutcome {
     app.ui.apply(&update);
     let App { questions, message, ui, status, .. } = app;
@@ -109,7 +109,7 @@ fn priced(agents: &Agents, envelope: &Envelope) -> Option<Envelope> {
     Some(Envelope { event: Event::Tokens(Usage { cost_nanos, ..usage.clone() }), ..envelope.clone() })
 }
 
-/// Folds what came of a request.
+/// Applies what came of a request.
 fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
     let App { questions, message, transcripts, ui, focus, .. } = app;
     let mut wanted = Vec::new();
@@ -139,7 +139,7 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::InstructionAdded { line, outcome } => wanted.push(rules::added(&line, outcome)),
         Reply::JobStopped { job, accepted } => wanted.push(jobs::stopped(&job, accepted)),
         Reply::Image { digest, image } => {
-            let job = transcripts.pictures.read(digest, image);
+            let job = transcripts.pictures.image_read(digest, image);
             wanted.extend(job.map(|job| PaneEffect::Outside(Effect::MakePicture(job))));
         }
         Reply::Background { outcome, .. } => wanted.push(jobs::sent_to_background(outcome)),
@@ -148,16 +148,16 @@ fn replied(app: &mut App, reply: Reply) -> Vec<Effect> {
         Reply::UndoPreview { scope, files } => wanted.extend(undo::ask(questions, scope, &files, ui)),
         Reply::Changes(whole) => {
             if let Some(pane) = focus.overlays.find_mut::<ChangesPane>() {
-                pane.take(whole);
+                pane.set_diffs(whole);
             }
         }
         Reply::Context { reports, refused } => {
             wanted.extend(refused.map(PaneEffect::Say));
             if ui.medium == Medium::Lines {
-                let lines = reports.iter().flat_map(in_words);
+                let lines = reports.iter().flat_map(describe);
                 wanted.extend(lines.map(|line| PaneEffect::Note(AgentId::main(), line)));
             } else if let Some(pane) = focus.overlays.find_mut::<ContextPane>() {
-                pane.take(reports);
+                pane.set_reports(reports);
             }
         }
         Reply::RewindPreview { to, files } => branch::ask(questions, transcripts, &to, &files, ui),
@@ -210,7 +210,7 @@ fn noticed(app: &mut App, notice: Notice) -> Vec<Effect> {
             app.status.host = HostState::ReadOnly(reason);
         }
         Notice::Info(sentence) | Notice::ModelSwitch { outcome: Err(sentence), .. } => app.reply(&sentence),
-        // The event says the same when the agent takes it over; the fold has the templates.
+        // The event says the same when the agent takes it over; the model has the templates.
         Notice::ModelSwitch { outcome: Ok(_), .. }
         | Notice::Templates(_)
         | Notice::Continuable(_)

@@ -52,7 +52,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
         Escape::CloseDetails => {
             app.tree.details = Details::Usual;
             if app.shows_details() {
-                app.tree.details = Details::Folded;
+                app.tree.details = Details::Collapsed;
             }
             if app.focus.pane == Pane::Details {
                 app.focus.go(Pane::Composer);

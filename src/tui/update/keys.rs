@@ -168,7 +168,7 @@ pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
         && let Some(c) = rest.clone().next()
     {
         let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
-        let action = app.ui.keymap.lookup(app.focus.context(), Chord::of(&key));
+        let action = app.ui.keymap.lookup(app.focus.context(), Chord::from_event(&key));
         if c == '\n' || action.is_some_and(|action| !action.only_shows()) {
             letters::make_text(app);
             app.focus.go(Pane::Composer);
@@ -353,7 +353,7 @@ fn next_kind(app: &mut App) {
 
 /// Lets a text that adds to an open task replace it, or the other way; false where the message is none.
 fn replaces_task(app: &mut App) -> bool {
-    let target = app.message.draft_target(&app.known());
+    let target = app.message.draft_target(&app.message_context());
     let is_text = app.message.is_draft() && !app.message.is_empty();
     let has_open_task = app.ui.run.agents.get(&target).is_some_and(|node| !node.running() && node.open_task.is_some());
     if !is_text || !has_open_task {
@@ -482,8 +482,8 @@ fn lone_answer(app: &mut App) -> Option<Vec<Effect>> {
     }
     let shown = app.message.shown();
     let Some(answer) = approval::lone_answer(&app.questions, &shown, app.ui.medium) else {
-        let is_asked = app.questions.is_shown() && approval::seems_answer(&shown);
-        if !is_asked || !app.message.refuses_once(&shown) {
+        let is_requested = app.questions.is_shown() && approval::seems_answer(&shown);
+        if !is_requested || !app.message.refuses_once(&shown) {
             return None;
         }
         let words = approval::no_such_answer(&app.questions, app.ui.medium);

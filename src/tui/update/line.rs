@@ -29,7 +29,7 @@ pub fn begins(app: &mut App) {
 }
 
 /// Takes a whole line.
-pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
+pub fn take_line(app: &mut App, text: &str) -> Vec<Effect> {
     if !app.message.is_line_begun() {
         app.questions.line_begins(app.ui.now);
     }
@@ -42,13 +42,13 @@ pub fn take(app: &mut App, text: &str) -> Vec<Effect> {
         app.status.say(approval::no_such_answer(&app.questions, Medium::Lines), app.ui.now);
         return Vec::new();
     }
-    with_message(app, |message, known| typed::take(message, text, known))
+    with_message(app, |message, known| typed::take_line(message, text, known))
 }
 
 /// Ends everything that waits for somebody: questions are declined, agents that are held go on.
 pub fn nobody_there(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::new();
-    while let Some(asked) = app.questions.take(app.ui.now) {
+    while let Some(asked) = app.questions.take_question(app.ui.now) {
         let answer = match asked.subject {
             QuestionSubject::StillTrue(_) => Answer::Once,
             // Nothing of an earlier process is sent by itself.
@@ -134,7 +134,7 @@ pub fn run(app: &mut App, verb: LineVerb, argument: &str) -> Vec<Effect> {
         LineVerb::EditCall => return about_call(app, PauseKey::EditCall, argument),
         LineVerb::Skip => return about_call(app, PauseKey::SkipCall, argument),
         LineVerb::Go => return with_pause(app, PauseKey::GoOn),
-        LineVerb::Agent => read(app, argument),
+        LineVerb::Agent => read_agent(app, argument),
         LineVerb::CancelAgent => return cancel(app, argument),
         LineVerb::More => return vec![Effect::Tell(Report::More)],
         LineVerb::Status => return vec![Effect::Tell(Report::Status)],
@@ -198,7 +198,7 @@ fn edit(app: &mut App, argument: &str) -> Vec<Effect> {
     if let ([Effect::Request(Request::Queue { agent, id, operation })], false) = (&mut effects[..], text.is_empty())
         && matches!(operation, QueueOperation::Hold { .. })
     {
-        let (words, trigger) = match entry::read(text) {
+        let (words, trigger) = match entry::parse(text) {
             Ok((words, TriggerChange::Clear)) => (words, None),
             Ok((words, set @ TriggerChange::Set(_))) => (words, Some(set)),
             Err(why) => {
@@ -300,7 +300,7 @@ fn named(app: &App, name: &str) -> Result<AgentId, String> {
     }
 }
 
-fn read(app: &mut App, name: &str) {
+fn read_agent(app: &mut App, name: &str) {
     match named(app, name) {
         Ok(agent) => app.tree.select_agent(&agent, &app.ui.run.agents),
         Err(sentence) => app.status.say(sentence, app.ui.now),

@@ -1,7 +1,7 @@
-//! The one way in which the screen changes: a fold of messages into the state.
+//! The one way in which the screen changes: messages are applied to the state.
 //!
 //! Pure: no I/O and no clock; what is to be done outside comes back as effects. A live run, a resumed session and a
-//! replay feed the same fold.
+//! replay go through the same function.
 //!
 //! # Where things are
 //!
@@ -42,13 +42,13 @@ pub use replay::{NOT_SENT, record};
 use steersman_base::protocol::Request;
 use steersman_base::summary::count;
 
-/// Folds one message in; returns what is to be done outside, in order.
+/// Applies one message; returns what is to be done outside, in order.
 pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
-    if app.replay.is_some() { replay::update(app, msg) } else { fold(app, msg) }
+    if app.replay.is_some() { replay::update(app, msg) } else { reduce(app, msg) }
 }
 
 #[allow(clippy::too_many_lines)] // One arm for each kind of message.
-fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
+fn reduce(app: &mut App, msg: Msg) -> Vec<Effect> {
     let mut effects = Vec::new();
     match msg {
         Msg::Key(key, at) => effects = typed(app, at, |app| keys::press(app, &key)),
@@ -107,7 +107,7 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
         Msg::Edited { subject, outcome } => edited(app, subject, outcome),
         Msg::Line(text, at) => {
             app.ui.now = at;
-            effects = line::take(app, &text);
+            effects = line::take_line(app, &text);
             app.questions.note_input(at);
         }
         Msg::NobodyThere(at) => {
@@ -143,7 +143,7 @@ fn fold(app: &mut App, msg: Msg) -> Vec<Effect> {
             return effects;
         }
         Msg::Coloured(found) => {
-            app.transcripts.colours.take(found);
+            app.transcripts.colours.add(found);
             return effects;
         }
         Msg::Shown(question, at) => {
@@ -277,7 +277,7 @@ fn settle_history_search(app: &mut App) {
 /// Makes the offers for what is typed now.
 fn refresh_palette(app: &mut App) -> Vec<Effect> {
     let mut palette = std::mem::take(&mut app.palette);
-    let wanted = palette::refresh(&mut palette, &app.message, &app.known());
+    let wanted = palette::refresh(&mut palette, &app.message, &app.message_context());
     app.palette = palette;
     carry_out(app, wanted)
 }

@@ -96,7 +96,7 @@ fn take_offer(app: &mut App, place: usize) {
     if app.message.search.is_some() {
         with_message(app, |message, _| history_search::take_at(message, place));
     } else {
-        let outcome = palette::take(&mut app.palette, place, &app.message.shown());
+        let outcome = palette::accept(&mut app.palette, place, &app.message.shown());
         carry_out(app, outcome);
     }
 }
@@ -170,7 +170,7 @@ fn scroll_at_edge(app: &mut App, place: Position) {
     }
 }
 
-/// Ends what was held. A click that did not move folds or opens the cell whose head it was on.
+/// Ends what was held. A click that did not move collapses or expands the cell whose head it was on.
 fn release(app: &mut App) {
     let Some(Grip::Text { agent, from, to }) = app.pointer.grip.take() else { return };
     if from == to {
@@ -185,7 +185,7 @@ fn toggle(app: &mut App, agent: &AgentId, point: Point) {
     };
     if app.regions.any(is_head) {
         let reader = app.reader_mut(agent);
-        if reader.transcript.get(point.cell).is_some_and(crate::transcript::cell::Cell::can_fold) {
+        if reader.transcript.get(point.cell).is_some_and(crate::transcript::cell::Cell::can_collapse) {
             reader.transcript.toggle(point.cell);
         }
     }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::apply_update::{self, UpdateOutcome};
 use super::keys::prefix_sentence;
-use super::{carry_out, fold};
+use super::{carry_out, reduce};
 use crate::alerts::AlertWhen;
 use crate::app::{App, Checkpoint, Checkpoints, Replay};
 use crate::effect::PaneEffect;
@@ -17,13 +17,13 @@ use crate::msg::{EditorSubject, Effect, Msg};
 use crate::state::Pane;
 use crate::status::{HostState, ModelSource, Status};
 use crate::switch::EventPlace;
-use crate::timeline::{Direction, Jump, Recorded, RecordedFacts, RecordedSource, Step, Timeline};
+use crate::timeline::{Direction, Jump, Recorded, RecordedContext, RecordedSource, Step, Timeline};
 use crate::transcript;
 use steersman_base::protocol::Update;
 
 /// Most characters of a time that is typed.
 const TIME: usize = 10;
-/// Steps that are folded rather than passed over: what is passed over forgets where somebody reads.
+/// Steps that are applied rather than passed over: what is passed over forgets where somebody reads.
 const FOLDED: usize = 512;
 pub const NOT_SENT: &str = "this is a replay: nothing is sent; Esc ends it";
 
@@ -40,7 +40,7 @@ pub fn begin(app: &mut App, recorded: Recorded) {
         RecordedSource::Alone(shown) => (Some(shown), true),
     };
     let mut begun = fresh(app);
-    if let Some(RecordedFacts { place, branch, model }) = shown {
+    if let Some(RecordedContext { place, branch, model }) = shown {
         (begun.ui.place, begun.ui.branch) = (place, branch);
         begun.status = Status::new(model, ModelSource::Configured);
         begun.status.host = HostState::Ready;
@@ -86,7 +86,7 @@ fn fresh(app: &App) -> App {
     fresh
 }
 
-/// Folds one message in while a session is replayed.
+/// Applies one message while a session is replayed.
 pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     let Some(replay) = &mut app.replay else { return Vec::new() };
     let mut effects = Vec::new();
@@ -104,10 +104,10 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         | Msg::Written { .. }
         | Msg::Pictures(..)
         | Msg::PictureMade { .. }
-        | Msg::Attention(_) => return replay.live.as_mut().map(|live| fold(live, msg)).unwrap_or_default(),
+        | Msg::Attention(_) => return replay.live.as_mut().map(|live| reduce(live, msg)).unwrap_or_default(),
         Msg::Coloured(_) | Msg::Resize(_) | Msg::Background(_) | Msg::Tick(_) => {
             if let Some(live) = &mut replay.live {
-                effects.extend(fold(live, msg.clone()));
+                effects.extend(reduce(live, msg.clone()));
             }
             msg
         }
@@ -143,7 +143,7 @@ pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
         return effects;
     }
     let msg = at_session_time(app, msg);
-    let wanted = fold(app, msg);
+    let wanted = reduce(app, msg);
     let before = wanted.len();
     let allowed: Vec<Effect> = wanted.into_iter().filter(is_allowed).collect();
     if allowed.len() < before || !app.message.is_empty() {

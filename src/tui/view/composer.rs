@@ -96,7 +96,7 @@ fn hints(app: &App) -> Vec<String> {
         return with_search.chain(keys.iter().cloned()).collect();
     }
     let mut hints = Vec::new();
-    let escape = next_escape(app).words();
+    let escape = next_escape(app).labels();
     if escape.is_empty() {
         hints.extend(keys(app).iter().map(|keys| (*keys).to_owned()));
     }
@@ -110,7 +110,7 @@ fn hints(app: &App) -> Vec<String> {
 /// Leaves out of a hint what is not so now: while tools run nothing is delivered at once.
 fn as_it_is(app: &App, hint: String) -> String {
     let target = app.message.editing().map(|editing| editing.agent.clone());
-    let target = target.unwrap_or_else(|| app.message.draft_target(&app.known()));
+    let target = target.unwrap_or_else(|| app.message.draft_target(&app.message_context()));
     let waits = app.ui.run.agents.get(&target).is_some_and(|node| node.activity == Activity::Tools);
     if waits { hint.replace(" · F5 now", "").replace("F5 now · ", "") } else { hint }
 }
@@ -179,7 +179,7 @@ fn keys(app: &App) -> &'static [&'static str] {
         Pane::Composer if is_closed(app) => &["Ctrl+D quits · F1 keys", "Ctrl+D quits"],
         Pane::Composer if app.ui.run.agents.main().running() => {
             // A sub-agent has one turn, nothing comes after it.
-            let has_next_turn = app.message.draft_target(&app.known()).is_main();
+            let has_next_turn = app.message.draft_target(&app.message_context()).is_main();
             match (has_next_turn, app.ui.run.pending.is_empty()) {
                 (true, true) => &["Tab after the turn · F5 now · Alt+V kind", "Tab after the turn · F5 now", "F1 keys"],
                 (true, false) => &[

@@ -29,25 +29,25 @@ const TASK: usize = 40;
 /// shows it: only that an empty message decides about.
 pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     if app.message.breaks_line() {
-        return words(&["→ a new line in place of the backslash", "→ new line"]);
+        return owned(&["→ a new line in place of the backslash", "→ new line"]);
     }
     if app.message.rule_typed().is_some() {
-        return words(&["→ asks: a rule, or a line for AGENTS.md", "→ a rule, or for AGENTS.md", "→ asks"]);
+        return owned(&["→ asks: a rule, or a line for AGENTS.md", "→ a rule, or for AGENTS.md", "→ asks"]);
     }
     if let Some(about) = app.message.about_question() {
-        return words(match about.what {
+        return owned(match about.what {
             QuestionText::No => &["→ no, and the model is told this", "→ no, with these words", "→ no"],
             QuestionText::Form => &["→ the server gets what you wrote", "→ the server gets it", "→ sends it"],
         });
     }
     if let Some(writing) = app.message.about_call() {
-        return words(match writing.what {
+        return owned(match writing.what {
             CallText::Arguments => &["→ runs the call with these arguments", "→ runs the call"],
             CallText::Reason => &["→ skips the call, for this reason", "→ skips the call"],
         });
     }
     if let Some(about) = app.message.about_step() {
-        return words(match about.what {
+        return owned(match about.what {
             StepText::New(_) => &["→ a new step of the plan", "→ new step"],
             StepText::Words(_) => &["→ the words of the step of the plan", "→ words of the step"],
         });
@@ -68,9 +68,9 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     if app.questions.is_shown() && app.message.is_empty() && app.is_drafting() {
         if let Some(answer) = app.questions.selected_answer() {
             if answer.is_yes() && !app.questions.is_read() {
-                return words(&["→ first read to the end: PgDn", "→ first PgDn"]);
+                return owned(&["→ first read to the end: PgDn", "→ first PgDn"]);
             }
-            return words(&["→ gives the selected answer", "→ answers"]);
+            return owned(&["→ gives the selected answer", "→ answers"]);
         }
         let numbers = app.questions.current().map(|question| question.subject.numbers()).unwrap_or_default();
         return vec![format!("→ answer the question: {numbers}, then Enter"), "→ answer the question".to_owned()];
@@ -87,14 +87,14 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         let name = one_line(&agent_name(app.tree.selected()));
         return vec![format!("→ {name} runs one step"), "→ one step".to_owned()];
     }
-    if let Some(sentence) = app.message.draft_words(&app.known()) {
+    if let Some(sentence) = app.message.draft_text(&app.message_context()) {
         let short = sentence.split(':').next().unwrap_or(&sentence).to_owned();
         return vec![sentence, short];
     }
     if let HostState::ReadOnly(_) = app.status.host {
-        return words(&["→ nothing: this session is only read here", "→ nothing: only read here"]);
+        return owned(&["→ nothing: this session is only read here", "→ nothing: only read here"]);
     }
-    let target = app.message.draft_target(&app.known());
+    let target = app.message.draft_target(&app.message_context());
     let running = app.ui.run.agents.get(&target).is_some_and(AgentNode::running);
     let kind = app.message.kind();
     if target.is_main() && app.ui.run.pending.paused && !running && kind.asks_for_work() {
@@ -124,16 +124,16 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     words
 }
 
-fn words(words: &[&str]) -> Vec<String> {
+fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|words| (*words).to_owned()).collect()
 }
 
 /// Returns when a text for this agent would be delivered, the longest words first.
 pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -> Vec<String> {
     match &app.status.host {
-        HostState::Starting => return words(&["as soon as the agent is ready", "at start"]),
-        HostState::Failed(_) => return words(&["cannot be sent", "cannot run"]),
-        HostState::ReadOnly(_) => return words(&["not sent from here", "not from here"]),
+        HostState::Starting => return owned(&["as soon as the agent is ready", "at start"]),
+        HostState::Failed(_) => return owned(&["cannot be sent", "cannot run"]),
+        HostState::ReadOnly(_) => return owned(&["not sent from here", "not from here"]),
         HostState::Ready => {}
     }
     if app.ui.run.continues(agent) && kind.asks_for_work() {
@@ -150,13 +150,13 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
         ];
     }
     let Some(node) = app.ui.run.agents.get(agent) else {
-        return words(&["at the next tool boundary", "next boundary"]);
+        return owned(&["at the next tool boundary", "next boundary"]);
     };
     match (delivery, &node.activity) {
         (Delivery::Steer | Delivery::FollowUp, Activity::Idle | Activity::Ended(..))
             if agent.is_main() && !kind.asks_for_work() =>
         {
-            words(&["goes with your next message", "with your next message", "next message"])
+            owned(&["goes with your next message", "with your next message", "next message"])
         }
         (_, Activity::Idle | Activity::Ended(..)) if agent.is_main() => match (kind, open_task(app, agent)) {
             (TextKind::Add, Some(task)) => {
@@ -165,12 +165,12 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
             (TextKind::Instead, Some(task)) => {
                 vec![format!("in place of the open task: {task}"), "in place of the open task".to_owned()]
             }
-            (TextKind::Add | TextKind::Instead | TextKind::Note | TextKind::Rule, _) => words(&["starts a turn"]),
+            (TextKind::Add | TextKind::Instead | TextKind::Note | TextKind::Rule, _) => owned(&["starts a turn"]),
         },
-        (_, Activity::Idle | Activity::Ended(..)) => words(&["comes back, its agent has ended", "comes back"]),
-        (Delivery::FollowUp, _) if agent.is_main() => words(&["after this turn", "after turn"]),
-        (_, Activity::Cancelling) => words(&["next turn (this one is being stopped)", "next turn"]),
-        (_, Activity::Rescue) => words(&["next turn (final answer is being written)", "next turn"]),
+        (_, Activity::Idle | Activity::Ended(..)) => owned(&["comes back, its agent has ended", "comes back"]),
+        (Delivery::FollowUp, _) if agent.is_main() => owned(&["after this turn", "after turn"]),
+        (_, Activity::Cancelling) => owned(&["next turn (this one is being stopped)", "next turn"]),
+        (_, Activity::Rescue) => owned(&["next turn (final answer is being written)", "next turn"]),
         (
             Delivery::Now,
             Activity::Waiting
@@ -178,15 +178,15 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
             | Activity::Retrying { .. }
             | Activity::Compacting(_)
             | Activity::Writing,
-        ) => words(&["now, in place of the answer", "now"]),
-        (Delivery::Now, Activity::Paused(_)) => words(&["now, in place of what it waits for", "now"]),
-        (_, Activity::Paused(None)) => words(&["paused: delivered when it goes on", "when it goes on"]),
-        (_, Activity::Paused(Some(_))) => words(&["paused: delivered after these calls", "after these calls"]),
+        ) => owned(&["now, in place of the answer", "now"]),
+        (Delivery::Now, Activity::Paused(_)) => owned(&["now, in place of what it waits for", "now"]),
+        (_, Activity::Paused(None)) => owned(&["paused: delivered when it goes on", "when it goes on"]),
+        (_, Activity::Paused(Some(_))) => owned(&["paused: delivered after these calls", "after these calls"]),
         (_, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } | Activity::Compacting(_)) => {
-            words(&["at the next tool boundary", "next boundary"])
+            owned(&["at the next tool boundary", "next boundary"])
         }
         (_, Activity::Writing) => {
-            words(&["after this answer, sooner if it calls a tool", "after this answer, or sooner", "next turn?"])
+            owned(&["after this answer, sooner if it calls a tool", "after this answer, or sooner", "next turn?"])
         }
         (_, Activity::Tools) => after_tools(app, node),
     }
@@ -196,10 +196,10 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
 pub fn of_plan(app: &App, agent: &AgentId) -> Vec<String> {
     let activity = app.ui.run.agents.get(agent).map(|node| &node.activity);
     match activity {
-        Some(Activity::Writing) => words(&["at the next tool boundary, else with your next message", "next boundary"]),
-        Some(Activity::Cancelling | Activity::Rescue) => words(&["goes with your next message", "next message"]),
+        Some(Activity::Writing) => owned(&["at the next tool boundary, else with your next message", "next boundary"]),
+        Some(Activity::Cancelling | Activity::Rescue) => owned(&["goes with your next message", "next message"]),
         Some(Activity::Idle | Activity::Ended(..)) | None if agent.is_main() => {
-            words(&["goes with your next message", "with your next message", "next message"])
+            owned(&["goes with your next message", "with your next message", "next message"])
         }
         Some(_) | None => of_text(app, agent, Delivery::Steer, TextKind::Note),
     }
@@ -208,19 +208,19 @@ pub fn of_plan(app: &App, agent: &AgentId) -> Vec<String> {
 /// Returns when a pending text will be delivered, the longest words first.
 pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
     if entry.stage == PendingStage::Delivering {
-        return words(&["being delivered", "now"]);
+        return owned(&["being delivered", "now"]);
     }
     if let HostState::ReadOnly(_) = app.status.host {
-        return words(&["waits, is not sent from here", "not from here"]);
+        return owned(&["waits, is not sent from here", "not from here"]);
     }
     if app.message.is_edited(&entry.message.id) {
-        return words(&["held while it is edited", "edited"]);
+        return owned(&["held while it is edited", "edited"]);
     }
     if entry.message.stale {
-        return words(&["held until you say whether to send it", "held: send it?"]);
+        return owned(&["held until you say whether to send it", "held: send it?"]);
     }
     if entry.message.held {
-        return words(&["held"]);
+        return owned(&["held"]);
     }
     if let Some(trigger) = &entry.message.trigger {
         let when = visible_line(&trigger.sentence()).into_owned();
@@ -234,9 +234,9 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
     if entry.agent.is_main() && app.ui.run.pending.paused && idle && entry.message.starts_turn() {
         return match node.map(|node| &node.activity) {
             Some(Activity::Ended(Outcome::Failed, _)) => {
-                words(&["waits: the last turn failed; Enter sends", "Enter sends"])
+                owned(&["waits: the last turn failed; Enter sends", "Enter sends"])
             }
-            _ => words(&["waits; Enter sends", "Enter sends"]),
+            _ => owned(&["waits; Enter sends", "Enter sends"]),
         };
     }
     // Each follow-up starts a turn of its own.

@@ -57,7 +57,7 @@ pub enum SubAgents {
 /// Whether the details are open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DetailsUse {
-    Folded,
+    Collapsed,
     Open,
 }
 
@@ -81,7 +81,7 @@ pub struct Panes {
     pub divider: Rect,
     /// The title of the transcript, or of the pane that is zoomed.
     pub title: Rect,
-    /// The details of the selected agent; empty while they are folded.
+    /// The details of the selected agent; empty while they are collapsed.
     pub details: Rect,
     /// The line between the transcript and the details beside it.
     pub details_divider: Rect,
@@ -116,7 +116,7 @@ impl Panes {
         Rect { height: area.height.saturating_sub(status + composer + rule), ..area }
     }
 
-    pub fn of(area: Rect, demand: Demand) -> Self {
+    pub fn divide(area: Rect, demand: Demand) -> Self {
         let (status, composer, rule) = fixed(area.height, demand.composer);
         let mut rest = area;
         let mut panes = Self::empty(area);
@@ -230,7 +230,7 @@ fn take_pause(rest: &mut Rect, demand: Demand) -> Rect {
 
 /// Returns the columns of the details beside the transcript; 0 where they have no place there.
 fn details_columns(width: u16, rest: Rect, demand: Demand) -> u16 {
-    if demand.details == DetailsUse::Folded || width < BROAD || rest.height < 4 {
+    if demand.details == DetailsUse::Collapsed || width < BROAD || rest.height < 4 {
         return 0;
     }
     let usual = (width / 4).clamp(34, 56);

@@ -86,7 +86,7 @@ pub struct ViewCache {
 }
 
 impl ViewCache {
-    fn of(&mut self, agent: &AgentId) -> &mut TranscriptCache {
+    fn transcript(&mut self, agent: &AgentId) -> &mut TranscriptCache {
         self.transcripts.entry(agent.clone()).or_default()
     }
 }
@@ -132,13 +132,13 @@ pub fn panes(app: &App, area: Rect, question: u16) -> Panes {
         agents: rows(app.tree_rows() + usize::from(agents_view(app).has_filter())),
         sub_agents: sub_agents(app),
         tree,
-        details: if app.shows_details() { DetailsUse::Open } else { DetailsUse::Folded },
+        details: if app.shows_details() { DetailsUse::Open } else { DetailsUse::Collapsed },
         tab: tabs::shown(app),
         zoom: zoomed(app, area.width),
         sizes: app.tree.viewport.sizes,
     };
-    let mut panes = Panes::of(area, demand);
-    agents::details::take(&agents_view(app), &mut panes);
+    let mut panes = Panes::divide(area, demand);
+    agents::details::take_room(&agents_view(app), &mut panes);
     panes
 }
 
@@ -207,7 +207,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
             timeline::draw(&replay.timeline, &app.ui, panes.composer, buffer);
             None
         }
-        None => message::draw(&app.message, &app.known(), panes.composer, buffer),
+        None => message::draw(&app.message, &app.message_context(), panes.composer, buffer),
     };
     let is_opening = app.transcripts.is_arriving();
     let line = StatusView {
@@ -249,7 +249,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
             position: metrics.position,
             top: metrics.top,
             cells: metrics.cells,
-            wanted: cache.of(app.tree.selected()).take_wanted(),
+            wanted: cache.transcript(app.tree.selected()).take_wanted(),
             images: images_in_view(app, &metrics),
             room: picture_room(panes.transcript),
         },
@@ -264,7 +264,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
 /// Says what brings a question to the screen that waits.
 fn way_to_question(app: &App) -> Cow<'_, str> {
     app.spell(match app.focus.overlays.top() {
-        Some(overlay) => overlay.closing_words(),
+        Some(overlay) => overlay.closing_hint(),
         None if app.palette.is_open() || app.message.search.is_some() => "Esc closes the list",
         None if covers_pane(app.focus.pane) => "Esc leads back",
         None => "make the terminal larger",
@@ -283,7 +283,7 @@ fn draw_lists(
 ) -> (Option<ShownQuestion>, Option<Position>) {
     let free = Rect { height: above.height.saturating_sub(area.height), ..above };
     let room = if free.height >= LIST { free } else { above };
-    let (mut rest, search) = message::draw_search(&app.message, &app.known(), room, regions, buffer);
+    let (mut rest, search) = message::draw_search(&app.message, &app.message_context(), room, regions, buffer);
     if app.focus.overlays.is_empty() {
         rest = palette::draw(&app.palette, &app.ui, rest, regions, buffer);
     }
@@ -364,7 +364,7 @@ fn draw_transcript(
             times: (app.transcripts.times == Times::Shown).then_some((&app.ui.zone, app.ui.now)),
         },
     };
-    let metrics = transcript::draw(&view, cache.of(app.tree.selected()), panes.transcript, buffer);
+    let metrics = transcript::draw(&view, cache.transcript(app.tree.selected()), panes.transcript, buffer);
     for (y, line) in &metrics.shown {
         regions.add(Rect { y: *y, height: 1, ..panes.transcript }, Region::Line(*line));
     }

@@ -49,6 +49,6 @@ fn lay_out(TourView { ui, shown, pane, questions }: TourView<'_>, width: usize) 
         Some(place) => format!("Tour, {} of {all}: ", place + 1),
         None => String::new(),
     };
-    let words = ui.spell(Context::Composer, step.words(&ui.run, shown, pane, questions));
+    let words = ui.spell(Context::Composer, step.instruction(&ui.run, shown, pane, questions));
     wrapped([&Line::new(&format!("{head}{words}"), ui.theme.notice)], width, Break::Words)
 }

@@ -57,7 +57,7 @@ impl Code {
 /// Returns a row with its colours; `None` when it has none of its own, or none that are known.
 pub(crate) fn painted(row: &Line, colours: &Colours, theme: &Theme) -> Option<Line> {
     let code = row.code().filter(|code| code.background != CodeBackground::Gone)?;
-    let spans = colours.of(code.key).filter(|spans| !spans.is_empty())?;
+    let spans = colours.spans(code.key).filter(|spans| !spans.is_empty())?;
     let keeps = match code.background {
         CodeBackground::Change if theme.added.fg.is_some() && theme.added.bg.is_none() => Keeps::Colour,
         CodeBackground::Change | CodeBackground::Gone | CodeBackground::Marked | CodeBackground::Plain => {
@@ -122,7 +122,9 @@ fn class(class: Class, theme: &Theme) -> Style {
 /// Tells whether the colours of a row are not known yet.
 pub(crate) fn is_wanting(row: &Line, colours: &Colours) -> bool {
     row.code().is_some_and(|code| {
-        code.background != CodeBackground::Gone && colours.of(code.key).is_none() && !colours.is_plain(&code.language)
+        code.background != CodeBackground::Gone
+            && colours.spans(code.key).is_none()
+            && !colours.is_plain(&code.language)
     })
 }
 

@@ -69,16 +69,16 @@ impl LineKind {
 
 impl Diff {
     /// Reads the change that a tool made.
-    pub fn of(diff: &FileDiff) -> Self {
+    pub fn new(diff: &FileDiff) -> Self {
         let created = if diff.created { "new, " } else { "" };
         let words = format!("{created}+{} −{}", diff.added, diff.removed);
-        let lines = read(&diff.hunks);
+        let lines = parse_hunks(&diff.hunks);
         let largest = lines.iter().filter_map(|line| line.number).max().unwrap_or(0);
         Self { words, columns: largest.to_string().len(), lines }
     }
 }
 
-fn read(hunks: &str) -> Vec<DiffLine> {
+fn parse_hunks(hunks: &str) -> Vec<DiffLine> {
     let mut lines = Vec::new();
     let (mut old, mut new) = (0_u32, 0_u32);
     for line in hunks.strip_suffix('\n').unwrap_or(hunks).split('\n') {
@@ -121,7 +121,7 @@ fn starts(line: &str) -> Option<(u32, u32)> {
 /// Makes a line for each line of a change; numbers take so many columns.
 pub(crate) fn lines(diff: &[DiffLine], columns: usize, language: Option<&Language>, theme: &Theme) -> Vec<Line> {
     let texts: Vec<Line> = diff.iter().map(|line| marked(&line.text, style(line.kind, theme), theme)).collect();
-    let others = other_words(diff, &texts);
+    let others = changed_words(diff, &texts);
     let mut chain = None;
     let mut shown = Vec::new();
     for ((line, text), others) in diff.iter().zip(&texts).zip(&others) {
@@ -179,7 +179,7 @@ fn emphasised(text: &Line, others: &[Range<usize>], kind: LineKind, theme: &Them
 }
 
 /// Finds for each line the stretches that its counterpart does not have.
-fn other_words(diff: &[DiffLine], texts: &[Line]) -> Vec<Vec<Range<usize>>> {
+fn changed_words(diff: &[DiffLine], texts: &[Line]) -> Vec<Vec<Range<usize>>> {
     let mut others = vec![Vec::new(); diff.len()];
     let run = |from: usize, kind: LineKind| {
         let behind = diff.iter().skip(from).take_while(|line| line.kind == kind).count();
@@ -215,7 +215,7 @@ fn compare(before: &str, after: &str) -> Option<(Stretches, Stretches)> {
     if before.len().max(after.len()) > limits::WORD_BYTES {
         return None;
     }
-    let (old, new) = (words(before), words(after));
+    let (old, new) = (word_ranges(before), word_ranges(after));
     let mut input = InternedInput::default();
     input.update_before(old.iter().filter_map(|word| before.get(word.clone())));
     input.update_after(new.iter().filter_map(|word| after.get(word.clone())));
@@ -250,7 +250,7 @@ fn join(stretches: &mut Vec<Range<usize>>, next: Option<Range<usize>>, text: &st
 }
 
 /// Divides a line into words, blanks, and single characters of anything else.
-fn words(line: &str) -> Vec<Range<usize>> {
+fn word_ranges(line: &str) -> Vec<Range<usize>> {
     #[derive(PartialEq)]
     enum Sort {
         Word,
@@ -276,7 +276,7 @@ fn words(line: &str) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{compare, read, words};
+    use super::{compare, parse_hunks, word_ranges};
 
     fn shared_out(before: &str, after: &str) -> Option<(Vec<String>, Vec<String>)> {
         let cut = |text: &str, ranges: Vec<std::ops::Range<usize>>| {
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn words_are_words_and_signs_are_single() {
         let line = "let a_b = f(日本);";
-        let found: Vec<&str> = words(line).into_iter().map(|word| &line[word]).collect();
+        let found: Vec<&str> = word_ranges(line).into_iter().map(|word| &line[word]).collect();
         assert_eq!(found, ["let", " ", "a_b", " ", "=", " ", "f", "(", "日", "本", ")", ";"]);
     }
 
@@ -309,7 +309,8 @@ mod tests {
     fn lines_of_a_diff_have_the_numbers_of_their_file() {
         let hunks =
             "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -10,1 +10,2 @@ fn x\n-\n+x\n+y\n\\ No newline at end of file\n";
-        let read: Vec<_> = read(hunks).into_iter().map(|line| (line.number, line.kind.sign(), line.text)).collect();
+        let read: Vec<_> =
+            parse_hunks(hunks).into_iter().map(|line| (line.number, line.kind.sign(), line.text)).collect();
         let expected: Vec<(Option<u32>, &str, String)> = [
             (None, "", "@@ -1,3 +1,3 @@"),
             (Some(1), " ", "a"),
@@ -330,7 +331,7 @@ mod tests {
     #[test]
     fn odd_diffs_are_read_without_harm() {
         for hunks in ["", "\n", "@@", "@@ -x +y @@\n+a", "+a", "@@ -4294967295 +4294967295 @@\n+a\n+b\n c", "é"] {
-            read(hunks);
+            parse_hunks(hunks);
         }
     }
 }

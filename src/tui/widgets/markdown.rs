@@ -60,7 +60,7 @@ pub fn render(text: &str, width: usize, theme: &Theme, begin: Begin, rows: &mut 
         code: None,
     };
     for (event, range) in parser(text).into_offset_iter() {
-        renderer.take(event, range);
+        renderer.take_event(event, range);
     }
     renderer.flush();
     renderer.carry
@@ -129,7 +129,7 @@ fn is_name(source: &str, range: &Range<usize>, marks: usize) -> bool {
 }
 
 impl Renderer<'_, '_> {
-    fn take(&mut self, event: Event<'_>, range: Range<usize>) {
+    fn take_event(&mut self, event: Event<'_>, range: Range<usize>) {
         match event {
             Event::Start(tag) => self.start(tag, range),
             Event::End(tag) => self.end(tag, range),

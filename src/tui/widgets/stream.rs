@@ -98,8 +98,8 @@ impl Layout {
             self.fixed = self.rows.len();
             self.done = end;
             (self.begin, self.head) = match cut {
-                Cut::Between => (Begin::Fresh, String::new()),
-                Cut::Within(head) => (Begin::Continued(carry), head),
+                BlockSplit::Between => (Begin::Fresh, String::new()),
+                BlockSplit::Within(head) => (Begin::Continued(carry), head),
             };
         }
     }
@@ -122,22 +122,22 @@ impl Layout {
     }
 
     /// Finds how far the text behind `done` is final, if it is anywhere.
-    fn finished(&self, text: &str) -> Option<(usize, Cut)> {
+    fn finished(&self, text: &str) -> Option<(usize, BlockSplit)> {
         let rest = text.get(self.done..)?;
         let is_long = rest.len() > LAYOUT_BYTES;
         let window = rest.get(..rest.floor_char_boundary(LAYOUT_BYTES))?;
         let (length, cut) = match self.format {
             Format::Markdown => self.finished_blocks(window, is_long)?,
             Format::Plain(_) => match window.rfind('\n') {
-                Some(end) => (end + 1, Cut::Between),
-                None if is_long => (between_words(window), Cut::Between),
+                Some(end) => (end + 1, BlockSplit::Between),
+                None if is_long => (word_boundary(window), BlockSplit::Between),
                 None => return None,
             },
         };
         Some((self.done + length, cut))
     }
 
-    fn finished_blocks(&self, window: &str, is_long: bool) -> Option<(usize, Cut)> {
+    fn finished_blocks(&self, window: &str, is_long: bool) -> Option<(usize, BlockSplit)> {
         let found = if self.head.is_empty() {
             blocks(window)
         } else {
@@ -157,17 +157,17 @@ impl Layout {
         let starts = || found.iter().skip(1).map(|block| block.range.start).filter(|start| *start > 0);
         let settled = starts().rfind(is_settled).or_else(|| starts().next_back().filter(|_| is_long));
         match (settled, found.first()) {
-            (Some(start), _) => Some((start, Cut::Between)),
+            (Some(start), _) => Some((start, BlockSplit::Between)),
             (None, Some(block)) => {
                 let item = block.last_item.filter(is_settled);
                 match (block.kind, item) {
-                    (BlockKind::List, Some(item)) => Some((item, Cut::Within(String::new()))),
-                    (BlockKind::Fence, _) if self.has_lines(window, block) => Some(self.cut_block(window, block)),
-                    _ if is_long => Some(self.cut_block(window, block)),
+                    (BlockKind::List, Some(item)) => Some((item, BlockSplit::Within(String::new()))),
+                    (BlockKind::Fence, _) if self.has_lines(window, block) => Some(self.split_block(window, block)),
+                    _ if is_long => Some(self.split_block(window, block)),
                     _ => None,
                 }
             }
-            (None, None) if is_long => Some((between_lines(window), Cut::Between)),
+            (None, None) if is_long => Some((between_lines(window), BlockSplit::Between)),
             (None, None) => None,
         }
     }
@@ -179,7 +179,7 @@ impl Layout {
     }
 
     /// Cuts a block that is longer than is laid out at once.
-    fn cut_block(&self, window: &str, block: &Block) -> (usize, Cut) {
+    fn split_block(&self, window: &str, block: &Block) -> (usize, BlockSplit) {
         let head = |lines: usize| -> String {
             let own = window.get(block.range.start..).unwrap_or_default();
             if self.head.is_empty() { own.split_inclusive('\n').take(lines).collect() } else { self.head.clone() }
@@ -197,12 +197,12 @@ impl Layout {
             BlockKind::Table | BlockKind::Other => piece.ends_with("\n\n"),
             BlockKind::List => false,
         };
-        (end, if is_over { Cut::Between } else { Cut::Within(head) })
+        (end, if is_over { BlockSplit::Between } else { BlockSplit::Within(head) })
     }
 }
 
 /// Where a text was cut.
-enum Cut {
+enum BlockSplit {
     /// Between two blocks.
     Between,
     /// Within a block; the text must stand before the rest of the block.
@@ -211,7 +211,7 @@ enum Cut {
 
 /// Finds the end of the last whole line, else of the last word.
 fn between_lines(window: &str) -> usize {
-    window.rfind('\n').map_or_else(|| between_words(window), |end| end + 1)
+    window.rfind('\n').map_or_else(|| word_boundary(window), |end| end + 1)
 }
 
 /// Finds the start of the last item of the outermost level, else the end of the last whole line.
@@ -222,6 +222,6 @@ fn between_items(window: &str) -> usize {
 }
 
 /// Finds the end of the last word, else of the window.
-fn between_words(window: &str) -> usize {
+fn word_boundary(window: &str) -> usize {
     window.rfind([' ', '\n']).map_or(window.len(), |end| end + 1)
 }

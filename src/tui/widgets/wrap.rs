@@ -110,7 +110,7 @@ impl Line {
     }
 
     /// Returns the text without the frame before it.
-    pub fn words(&self) -> &str {
+    pub fn text_after_lead(&self) -> &str {
         self.text.get(usize::from(self.lead)..).unwrap_or_default()
     }
 

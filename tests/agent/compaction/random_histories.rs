@@ -73,12 +73,12 @@ proptest! {
                 let summary = Message::user(format!("{SUMMARY_HEAD}Sum."));
                 prop_assert!(after[..3].contains(&summary));
                 prop_assert!(after.ends_with(last.unwrap()), "the last rounds stay");
-                let (before, now) = (UserTexts::of(messages), UserTexts::of(after));
+                let (before, now) = (UserTexts::in_messages(messages), UserTexts::in_messages(after));
                 let words = |texts: &UserTexts| -> Vec<_> {
                     texts.all().iter().map(|placed| placed.text.words.clone()).collect()
                 };
                 prop_assert_eq!(words(&now), words(&before), "every text of the user, once and in order");
-                prop_assert_eq!(now.task_words(), before.task_words());
+                prop_assert_eq!(now.task_text(), before.task_text());
                 for (index, placed) in before.all().iter().enumerate() {
                     if before.fate(index) != TextFate::Unanswered {
                         prop_assert_eq!(before.fate(index), now.fate(index), "{:?}", placed);

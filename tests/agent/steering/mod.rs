@@ -14,7 +14,7 @@ use steersman_base::steering::{Framing, RuleScope, TextKind};
 use steersman_core::control::{AgentControls, Controls};
 use steersman_core::provider::Played;
 use steersman_core::wrapper;
-use steersman_core::wrapper::read;
+use steersman_core::wrapper::parse;
 
 use crate::support::doubles::{Gate, PROMPT, Pause, PlayedExt, Rig, calls, gated, run, run_queue, tool};
 use crate::support::subagents::{child, parent_of, persona, spawns};
@@ -205,7 +205,7 @@ async fn the_history_keeps_what_was_sent_and_the_plain_words_and_the_request_nev
         .collect();
     assert_eq!(kept.len(), 4);
     for (number, (content, words)) in kept.iter().enumerate() {
-        let framed = read(content).unwrap();
+        let framed = parse(content).unwrap();
         assert_eq!((framed.words, words.as_str()), (words.as_str(), &*format!("text {number}")));
         assert_eq!(framed.kind, TextKind::ALL[number]);
     }

@@ -10,7 +10,7 @@ use steersman_base::steering::{Framing, RuleChange, RuleNews, RuleScope, TextKin
 use steersman_core::control::{AgentControls, Controls, Rules};
 use steersman_core::provider::Played;
 use steersman_core::tool::Tool;
-use steersman_core::wrapper::read;
+use steersman_core::wrapper::parse;
 
 use crate::support::doubles::{Gate, Rig, calls, gated, gated_beside, run, run_queue};
 use crate::support::framed::{framed, user_texts};
@@ -26,7 +26,7 @@ fn news(rig: &Rig) -> Vec<(String, RuleNews, String)> {
     texts
         .iter()
         .filter_map(|text| {
-            let framed = read(text)?;
+            let framed = parse(text)?;
             Some((framed.id.to_owned(), framed.news?, framed.words.to_owned()))
         })
         .collect()

@@ -253,7 +253,7 @@ async fn earlier_texts_are_shortened_the_oldest_first_when_they_find_no_room_and
     let lengths: Vec<bool> = notes.iter().map(|note| note.words.len() < 900).collect();
     assert_eq!(lengths, [true, true, false], "{notes:?}");
     assert!(notes[0].words.starts_with("aaa") && notes[0].words.contains("characters left out"));
-    let kept = UserTexts::of(life.agent.history().messages());
+    let kept = UserTexts::in_messages(life.agent.history().messages());
     let whole = kept.all().iter().filter(|placed| placed.text.kind == TextKind::Note);
     assert!(whole.into_iter().all(|placed| placed.text.words.as_deref().unwrap().len() == 900), "nothing is forgotten");
 }

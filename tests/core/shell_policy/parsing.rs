@@ -44,7 +44,7 @@ fn expected(words: &[String]) -> Vec<u8> {
 fn compare(commands: &[String]) -> usize {
     let simple: Vec<(String, Vec<String>)> = commands
         .iter()
-        .filter_map(|command| match Shape::of(command) {
+        .filter_map(|command| match Shape::parse(command) {
             Shape::Simple(words) => Some((command.clone(), words)),
             Shape::Complex { .. } => None,
         })
@@ -116,7 +116,7 @@ fn what_bash_cannot_read_is_never_simple() {
             continue;
         }
         let reads = Command::new("bash").args(["-n", "-c", &text]).stderr(Stdio::null()).status().unwrap().success();
-        assert!(reads || matches!(Shape::of(&text), Shape::Complex { .. }), "{text:?}");
+        assert!(reads || matches!(Shape::parse(&text), Shape::Complex { .. }), "{text:?}");
     }
 }
 
@@ -134,8 +134,8 @@ proptest! {
 #[test]
 fn the_tests_look_where_they_think() {
     assert_eq!(
-        Shape::of("ls 'a b' \"c\\d\" e''f"),
+        Shape::parse("ls 'a b' \"c\\d\" e''f"),
         Shape::Simple(["ls", "a b", "c\\d", "ef"].map(str::to_owned).to_vec())
     );
-    assert!(matches!(Shape::of("ls; rm"), Shape::Complex { why: "it has several commands" }));
+    assert!(matches!(Shape::parse("ls; rm"), Shape::Complex { why: "it has several commands" }));
 }

@@ -67,7 +67,7 @@ fn what_is_not_run_says_why_in_one_line_and_leaves_the_rest_in_place() {
     }});
     let file = read(&text.to_string());
     assert_eq!(file.hooks.iter().map(|hook| hook.command.as_str()).collect::<Vec<_>>(), ["kept"]);
-    let line = file.fault_line("settings.json").unwrap();
+    let line = file.error_line("settings.json").unwrap();
     assert!(line.starts_with("settings.json: hooks that are not run: "), "{line}");
     for part in [
         "TeammateIdle (this event is not known here)",
@@ -141,7 +141,7 @@ fn files_that_are_none_run_nothing() {
     for text in ["", "[]", "{", "3", "{\"hooks\": null}", "{}"] {
         assert!(read(text).hooks.is_empty(), "{text}");
     }
-    assert!(read("{").fault_line("f").unwrap().contains("the file is not valid JSON"));
+    assert!(read("{").error_line("f").unwrap().contains("the file is not valid JSON"));
     assert_eq!(read("{\"hooks\": []}").faults, ["all (`hooks` must be an object)"]);
     let off =
         "{\"disableAllHooks\": true, \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\":\"command\",\"command\":\"x\"}]}]}}";

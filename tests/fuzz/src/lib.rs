@@ -119,9 +119,9 @@ fn read(dialect: Dialect, bytes: &[u8], length: usize) -> Result<Told, ProviderE
         }
     };
     for chunk in bytes.chunks(length.max(1)) {
-        decoder.push(chunk, |frame| assembler.take(frame).map(&mut show))?;
+        decoder.push(chunk, |frame| assembler.take_frame(frame).map(&mut show))?;
     }
-    decoder.finish(|frame| assembler.take(frame).map(&mut show))?;
+    decoder.finish(|frame| assembler.take_frame(frame).map(&mut show))?;
     Ok((assembler.finish()?, thinking, text))
 }
 

@@ -122,7 +122,7 @@ fn an_unknown_persona_is_not_called() {
     let mut run = tour(1);
     let mut body: Value = serde_json::from_slice(&run.raw()).unwrap();
     body["tools"][4]["function"]["parameters"]["properties"]["name"]["enum"] = json!(["researcher"]);
-    let reply = plan(&ChatBody::read(body.to_string().as_bytes()).unwrap());
+    let reply = plan(&ChatBody::parse(body.to_string().as_bytes()).unwrap());
     assert!(!names(&reply).contains(&"agent") && names(&reply).contains(&"read"));
     assert!(names(&run.step()).contains(&"agent"), "the persona makes the difference");
 }
@@ -438,7 +438,7 @@ fn the_rescue_answers_from_the_evidence_only() {
         {"role": "user", "content": "Question: where is main?\n\nEvidence gathered:\nTool call: grep {\"pattern\":\"main\"}\nResult of grep: \nsrc/main.rs:2:fn main() {\n"},
     ]);
     let body = json!({"model": "m", "messages": messages}).to_string();
-    let reply = plan(&ChatBody::read(body.as_bytes()).unwrap());
+    let reply = plan(&ChatBody::parse(body.as_bytes()).unwrap());
     assert!(reply.calls.is_empty());
     assert!(
         reply.text.contains("“where is main?”") && reply.text.contains("- `src/main.rs:2` — `fn main() {`"),
@@ -450,7 +450,7 @@ fn the_rescue_answers_from_the_evidence_only() {
 #[test]
 fn a_request_without_tools_gets_a_plain_answer() {
     let body = json!({"messages": [{"role": "user", "content": "Name a colour"}]}).to_string();
-    let reply = plan(&ChatBody::read(body.as_bytes()).unwrap());
+    let reply = plan(&ChatBody::parse(body.as_bytes()).unwrap());
     assert!(reply.calls.is_empty() && reply.text.contains("Name a colour"));
 }
 

@@ -53,7 +53,7 @@ impl Run {
     }
 
     pub fn body(&self) -> ChatBody {
-        ChatBody::read(&self.raw()).expect("every conversation in a test is valid")
+        ChatBody::parse(&self.raw()).expect("every conversation in a test is valid")
     }
 
     pub fn raw(&self) -> Vec<u8> {

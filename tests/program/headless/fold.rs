@@ -241,7 +241,7 @@ fn folded(records: &[Record], last: u64) -> Value {
     let is_before = |record: &&Record| matches!(record, Record::Event(envelope) if envelope.seq <= last);
     // The queues as the agents told them: the lines have nothing else.
     let records: Vec<Record> = records.iter().filter(is_before).cloned().collect();
-    let parts = SessionParts::of(Reading { records: records.clone(), ..Reading::default() });
+    let parts = SessionParts::new(Reading { records: records.clone(), ..Reading::default() });
     let mut answers = Vec::new();
     let mut state = RunState::default();
     for moment in moments(records) {

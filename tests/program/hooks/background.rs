@@ -125,7 +125,7 @@ fn a_hook_that_becomes_one_in_the_background_is_another_hook() {
     };
     let (waited, beside) = (read(false), read(true));
     assert_eq!((waited.waiting, beside.waiting), (HookWaiting::Waits, HookWaiting::Background));
-    let hash = |hook| HookPin::read(hook, &HookPlaces::default()).unwrap().hash;
+    let hash = |hook| HookPin::load(hook, &HookPlaces::default()).unwrap().hash;
     assert_ne!(hash(&waited), hash(&beside));
 }
 

@@ -105,7 +105,7 @@ async fn start(home: &Home, front: FrontEnd, answer: Answer) -> (Vec<String>, Ve
     let (approvals, asked) = Home::desk(answer);
     let (cwd, mut notes) = (home.root.join("work"), Vec::new());
     let search = HookSearch { places: &home.places, cwd: &cwd, writable: &[] };
-    let offer = ProjectOffer::read(&cwd, &[]);
+    let offer = ProjectOffer::load(&cwd, &[]);
     let stop = BrokenHooks::StopCalls;
     let guards = broken_guards(
         front,

@@ -22,7 +22,7 @@ use crate::support::grounds::{Grounds, KINDS};
 
 /// Makes the hooks of a session in a workspace, each trusted as it is now.
 fn trusted(grounds: &Grounds, sandbox: &Sandbox, hooks: &[Value]) -> Arc<Hooks> {
-    let by_content = |hook: &Hook, places: &HookPlaces| HookTrust::Content(HookPin::read(hook, places).unwrap());
+    let by_content = |hook: &Hook, places: &HookPlaces| HookTrust::Content(HookPin::load(hook, places).unwrap());
     hooks_of(grounds, sandbox, hooks, by_content)
 }
 
@@ -199,7 +199,7 @@ fn a_hook_of_a_project_never_leaves_the_sandbox_and_its_network_is_shown() {
     ] }] } });
     fs::create_dir(grounds.work.join(".steersman")).unwrap();
     fs::write(grounds.work.join(".steersman/hooks.json"), hooks.to_string()).unwrap();
-    let offer = ProjectOffer::read(&grounds.work, &[]).unwrap();
+    let offer = ProjectOffer::load(&grounds.work, &[]).unwrap();
     assert_eq!(offer.hooks.len(), 1);
     assert_eq!(offer.hooks[0].hook.placement, Placement::Sandboxed);
     assert!(

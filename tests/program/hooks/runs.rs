@@ -36,7 +36,7 @@ impl Yard {
         assert_eq!(read.faults, [""; 0]);
         let places = HookPlaces { cwd: root.clone(), project: root.clone(), home: None };
         let trust = |hook| {
-            let pin = HookPin::read(&hook, &places).unwrap();
+            let pin = HookPin::load(&hook, &places).unwrap();
             TrustedHook { hook, trust: HookTrust::Content(pin) }
         };
         let trusted = read.hooks.into_iter().map(trust).collect();

@@ -232,7 +232,7 @@ fn a_project_offers_its_hooks_from_every_file_and_asks_again_for_each_change() {
     let root = home.root.join("work");
     let put = |path: &str, text: &str| {
         home.put(&format!("work/{path}"), text);
-        ProjectOffer::read(&root, &[]).unwrap()
+        ProjectOffer::load(&root, &[]).unwrap()
     };
     put(".claude/settings.json", &settings("\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/a.sh"));
     put(".claude/hooks/a.sh", "#!/bin/sh\necho a\n");
@@ -273,7 +273,7 @@ fn odd_files_of_a_project_do_nothing() {
     std::os::unix::fs::symlink(home.root.join("outside.json"), root.join(".claude/settings.local.json")).unwrap();
     home.put("work/.codex/hooks.json", &format!("{{\"x\":\"{}\"}}", "y".repeat(10_000_000)));
     home.put("work/.steersman/hooks.json", "\u{1b}]0;title\u{7}");
-    let offer = ProjectOffer::read(&root, &[]).unwrap();
+    let offer = ProjectOffer::load(&root, &[]).unwrap();
     assert!(!offer.acts() && offer.hooks.is_empty());
     assert_eq!(offer.faults.len(), 4, "{:?}", offer.faults);
     assert!(offer.faults.iter().all(|fault| !fault.contains(['\u{1b}', '\n'])), "{:?}", offer.faults);
@@ -310,7 +310,7 @@ fn a_hostile_project_does_nothing_before_it_is_trusted_and_what_it_does_then_is_
 
     let server = Server::start([calls(), Reply::text("ok")]);
     let program = hostile(&server);
-    let hash = ProjectOffer::read(&program.work().canonicalize().unwrap(), &[]).unwrap().hash();
+    let hash = ProjectOffer::load(&program.work().canonicalize().unwrap(), &[]).unwrap().hash();
     let work = program.work();
     let (output, _home) = program.args(["--trust-project", &hash]).output_with_home();
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
@@ -334,7 +334,7 @@ fn a_hook_learns_where_the_session_is_saved() {
         .file("work/.git/HEAD", "ref: refs/heads/main\n")
         .file("work/.claude/settings.json", &json!({ "hooks": { "PreToolUse": copy } }).to_string());
     let work = program.work();
-    let hash = ProjectOffer::read(&work.canonicalize().unwrap(), &[]).unwrap().hash();
+    let hash = ProjectOffer::load(&work.canonicalize().unwrap(), &[]).unwrap().hash();
     let (output, _home) = program.args(["--trust-project", &hash]).output_with_home();
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
     let got: serde_json::Value = serde_json::from_str(&fs::read_to_string(work.join("got")).unwrap()).unwrap();

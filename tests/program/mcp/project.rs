@@ -41,7 +41,7 @@ impl Project {
     }
 
     fn offer(&self) -> Option<ProjectOffer> {
-        ProjectOffer::read(&self.root, &[])
+        ProjectOffer::load(&self.root, &[])
     }
 
     /// Starts as the screen does; returns whether it is trusted, and what was asked.
@@ -179,7 +179,7 @@ fn the_servers_of_a_trusted_project_are_known_and_start_only_when_one_is_asked_f
     let program = hostile();
     let trace = program.work().join("trace");
     let root = program.work().canonicalize().unwrap();
-    let offer = ProjectOffer::read(&root, &[]).unwrap();
+    let offer = ProjectOffer::load(&root, &[]).unwrap();
     TrustRecord::at(Some(&program.home().join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
     let own = program.config("[mcp.evil]\ncommand = \"mine\"\n");
     let (output, home) = own.args(["mcp", "list"]).output_with_home();
@@ -248,7 +248,7 @@ fn a_trusted_server_whose_script_has_changed_since_is_not_started() {
         .file("work/.mcp.json", r#"{"mcpServers": {"a": {"command": "/bin/sh", "args": ["tools/a.sh"]}}}"#)
         .file("work/tools/a.sh", "touch ran-first\n");
     let root = program.work().canonicalize().unwrap();
-    let offer = ProjectOffer::read(&root, &[]).unwrap();
+    let offer = ProjectOffer::load(&root, &[]).unwrap();
     // As when the file is changed while the program runs.
     let (path, hash) = offer.server_files["a"].files[0].pin();
     assert_eq!((path, hash.len()), (root.join("tools/a.sh"), 64));
@@ -325,7 +325,7 @@ fn the_script_of_a_trusted_server_runs_from_a_copy_of_what_was_compared_and_find
             .file("work/tools/beside.sh", ". \"$(dirname \"$0\")/../lib.sh\"\n")
             .file("work/tools/a.sh", ". \"$(dirname \"$0\")/beside.sh\"\necho \"$word $0\" > where\n");
         let root = program.work().canonicalize().unwrap();
-        let offer = ProjectOffer::read(&root, &[]).unwrap();
+        let offer = ProjectOffer::load(&root, &[]).unwrap();
         TrustRecord::at(Some(&program.home().join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
         let (output, home) = program.args(["mcp", "doctor", "a"]).output_with_home();
         let said = fs::read_to_string(home.path().join("work/where")).unwrap_or_default();
@@ -348,7 +348,7 @@ fn a_trusted_server_works_in_a_copy_of_its_directory_and_not_in_an_empty_one() {
             .file(file, "echo first >> \"$STEERSMAN_WORKSPACE/where\"\n");
         let root = program.work().canonicalize().unwrap();
         fs::create_dir_all(root.join("tools/server")).unwrap();
-        let offer = ProjectOffer::read(&root, &[]).unwrap();
+        let offer = ProjectOffer::load(&root, &[]).unwrap();
         TrustRecord::at(Some(&program.home().join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
         let (output, home) = program.args(["mcp", "doctor", "a"]).output_with_home();
         let said = fs::read_to_string(home.path().join("work/where")).unwrap_or_default();
@@ -375,7 +375,7 @@ async fn a_directory_that_becomes_too_large_to_be_compared_is_asked_about_and_ru
             fs::write(project.root.join(format!("server/{number}.js")), "").unwrap();
         }
         fs::write(project.root.join("server/index.js"), "evil()\n").unwrap();
-        let files = NamedFiles::read(["node", "./server"], &trusted.directory, &project.root).unwrap();
+        let files = NamedFiles::find(["node", "./server"], &trusted.directory, &project.root).unwrap();
         assert!(
             files.newly_uncompared(&trusted.uncompared).is_some(),
             "{cwd}: it is noticed at the next start of the server"

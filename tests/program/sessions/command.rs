@@ -104,7 +104,7 @@ fn a_session_is_removed_by_the_beginning_of_its_id_and_one_that_runs_stays() {
     let files = steersman_session::journal::SessionFiles::within(&state);
     let running = &files.list().unwrap()[0];
     assert_eq!((files.prune(0).unwrap(), running.is_written()), (0, true));
-    assert_eq!(steersman_session::journal::Outline::of(running).unwrap().state.name(), "running");
+    assert_eq!(steersman_session::journal::Outline::from_file(running).unwrap().state.name(), "running");
     gate.open();
     let (end, home) = run.end_with_home();
     assert_eq!(end.code, Some(0), "{}", end.stderr);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use steersman_session::import::{Imported, find, read};
+use steersman_session::import::{Imported, find, import_file};
 use tempfile::TempDir;
 
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -45,13 +45,13 @@ fn written(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
 
 fn unpacked(bytes: &[u8]) -> io::Result<Option<Imported>> {
     let (_directory, path) = written(&format!("{NAME}.zst"), bytes);
-    read(&path)
+    import_file(&path)
 }
 
 #[test]
 fn a_compressed_rollout_is_told_like_the_plain_one() {
     let (_directory, path) = written(NAME, PLAIN.as_bytes());
-    let plain = read(&path).unwrap().unwrap();
+    let plain = import_file(&path).unwrap().unwrap();
     let compressed = unpacked(COMPRESSED).unwrap().unwrap();
     assert_eq!(compressed.records, plain.records);
     let origin = compressed.header.imported.unwrap();
@@ -67,10 +67,10 @@ fn a_session_that_was_compressed_since_is_the_same_session() {
     let compressed = directory.path().join(format!("{NAME}.zst"));
     fs::write(&compressed, COMPRESSED).unwrap();
     assert_eq!(find(directory.path()).unwrap(), [path.as_path()], "of the two forms the plain one is read");
-    let before = read(&path).unwrap().unwrap();
+    let before = import_file(&path).unwrap().unwrap();
     fs::remove_file(path).unwrap();
     assert_eq!(find(directory.path()).unwrap(), [compressed.as_path()]);
-    assert_eq!(read(&compressed).unwrap().unwrap().header.session, before.header.session);
+    assert_eq!(import_file(&compressed).unwrap().unwrap().header.session, before.header.session);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use steersman_base::steering::{Rule, RuleChange, RuleScope};
 use steersman_core::listener::{HistoryChange, Listener as _};
 use steersman_core::provider::Played;
 use steersman_session::host::{self, LastRun, Resumed, Setup, Update, WorkerState};
-use steersman_session::journal::{Journal, before, read, restore, restore_left};
+use steersman_session::journal::{Journal, before, read_records, restore, restore_left};
 use tempfile::TempDir;
 
 use crate::support::doubles::{Pause, PlayedExt, Rig, fault, run, within};
@@ -64,7 +64,7 @@ impl Process {
 }
 
 fn restored(bytes: &[u8]) -> Resumed {
-    restore(read(bytes).unwrap().records)
+    restore(read_records(bytes).unwrap().records)
 }
 
 fn miner() -> Vec<Persona> {
@@ -188,7 +188,7 @@ async fn a_branch_has_the_sub_agents_that_had_ended_before_its_message() {
         process.deck.rig.inject(text);
         agent.run_queue().await.unwrap();
     }
-    let records = read(process.end().as_slice()).unwrap().records;
+    let records = read_records(process.end().as_slice()).unwrap().records;
     let branch = restore_left(before(&records, &"m2".into()).unwrap());
     assert_eq!(branch.agents.ids(), [AgentId::new("miner 0")]);
     assert_eq!(restore(records).agents.ids(), [AgentId::new("miner 0"), AgentId::new("miner 1")]);
@@ -254,7 +254,7 @@ async fn a_resumed_session_tells_its_clients_who_can_go_on_and_works_until_that_
     let setup = Setup { resumed: Some(Box::new(restored(&disk.bytes()))), ..crate::support::bench::setup(&rig, &dir) };
     let mut host = host::start(&tokio::runtime::Handle::current(), setup);
     assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::None));
-    let updates = host.handle().mailbox().take();
+    let updates = host.handle().mailbox().take_updates();
     assert!(updates.contains(&Update::Notice(Notice::Continuable(vec![miner.clone()]))), "{updates:?}");
     host.handle().inject_user_message(&miner, "and silver").unwrap();
     pause.reached().await;

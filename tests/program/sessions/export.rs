@@ -17,7 +17,7 @@ use crate::support::saved::{self, HOSTILE, Saved};
 use crate::support::server::{Reply as HttpReply, Server};
 
 fn parts() -> SessionParts {
-    SessionParts::of(Saved::new().usual().read().unwrap())
+    SessionParts::new(Saved::new().usual().read().unwrap())
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn what_the_model_says_that_it_did_with_a_text_stands_beside_it_in_a_trajectory(
         let injections = vec!["m9".into(), "m10".into()];
         play.event("", Event::Seen { injections, step: 1 }).answer("", "Done.\n[m9] the schema is v4 now");
     });
-    let written = atif(&SessionParts::of(file.read().unwrap())).unwrap();
+    let written = atif(&SessionParts::new(file.read().unwrap())).unwrap();
     assert_eq!(written["steps"][0]["extra"], json!({ "id": "m9", "answer": "the schema is v4 now" }));
     assert_eq!(written["steps"][1]["extra"], Value::Null, "nothing is claimed of the other");
 }
@@ -77,7 +77,7 @@ fn a_trajectory_has_a_step_for_each_text_and_reply_and_its_sub_agents_within() {
     let silent = saved.session(|play| {
         play.event("", Event::TurnStarted { turn: 1 });
     });
-    assert!(atif(&SessionParts::of(silent.read().unwrap())).is_err());
+    assert!(atif(&SessionParts::new(silent.read().unwrap())).is_err());
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn each_span_has_the_attributes_that_the_conventions_require_of_its_kind_and_no_
         play.event("", Event::TurnEnded { turn: 2, outcome: Outcome::Failed, message: Some("it broke".to_owned()) });
         play.event("", Event::TurnStarted { turn: 3 });
     });
-    let written = otlp(&SessionParts::of(cut.read().unwrap()));
+    let written = otlp(&SessionParts::new(cut.read().unwrap()));
     let resource = &written["resourceSpans"][0];
     let scope = &resource["scopeSpans"][0];
     for schema in [&resource["schemaUrl"], &scope["schemaUrl"]] {
@@ -277,7 +277,7 @@ fn the_web_page_has_colours_of_code_and_diffs_aligned_columns_headings_and_the_t
     let file = saved.session(|play| {
         play.event("", Event::TurnStarted { turn: 1 }).answer("", text);
     });
-    let page = html(&SessionParts::of(file.read().unwrap()), &TimeZone::UTC);
+    let page = html(&SessionParts::new(file.read().unwrap()), &TimeZone::UTC);
     let document = Document::from(page.as_str());
     let texts = |selector: &str| -> Vec<String> {
         document.select(selector).iter().map(|found| found.text().to_string()).collect()
@@ -299,7 +299,7 @@ fn markdown_of_a_model_becomes_only_harmless_elements() {
     let file = saved.session(|play| {
         play.event("", Event::TurnStarted { turn: 1 }).answer("", text);
     });
-    let page = html(&SessionParts::of(file.read().unwrap()), &TimeZone::UTC);
+    let page = html(&SessionParts::new(file.read().unwrap()), &TimeZone::UTC);
     let document = Document::from(page.as_str());
     let links = document.select(".answer a");
     assert_eq!(links.length(), 1);

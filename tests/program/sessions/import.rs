@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use steersman_base::event::{Event, Usage};
 use steersman_base::message::Message;
-use steersman_session::import::{Imported, read};
+use steersman_session::import::{Imported, import_file};
 use steersman_session::journal::{Record, restore};
 use tempfile::TempDir;
 
@@ -21,7 +21,7 @@ const AGENT: &str = include_str!("foreign/agent-ab12.jsonl");
 fn imported(path: &Path, text: &str) -> Imported {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
-    read(path).unwrap().unwrap()
+    import_file(path).unwrap().unwrap()
 }
 
 fn rollout(text: &str) -> Imported {

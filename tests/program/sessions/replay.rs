@@ -7,10 +7,10 @@ use steersman_base::id::AgentId;
 use steersman_base::protocol::Update;
 use steersman_core::listener::Listener as _;
 use steersman_session::host::Keeper as _;
-use steersman_session::journal::{read, restore};
+use steersman_session::journal::{read_records, restore};
 use steersman_session::replay::moments;
 use steersman_tui::replay::{ReplayScreen, Replayed};
-use steersman_tui::timeline::RecordedFacts;
+use steersman_tui::timeline::RecordedContext;
 
 use crate::support::journals::{Disk, entry, event, journal};
 use crate::support::program::{Program, exit_code, stderr, stdout};
@@ -22,7 +22,7 @@ fn screen_at(saved: &Saved, at: u64) -> String {
         size: Size { width: 120, height: 36 },
         zone: TimeZone::UTC,
         started: "2026-11-22T20:35:07Z".parse().unwrap(),
-        details: RecordedFacts {
+        details: RecordedContext {
             place: "project".to_owned(),
             branch: "main".to_owned(),
             model: "test-model".to_owned(),
@@ -30,7 +30,7 @@ fn screen_at(saved: &Saved, at: u64) -> String {
     };
     let mut screen = ReplayScreen::new(replayed);
     for moment in moments(file.read().unwrap().records).take_while(|moment| moment.seq <= at) {
-        screen.take(moment.at, moment.update);
+        screen.receive(moment.at, moment.update);
     }
     screen.rows().join("\n")
 }
@@ -69,19 +69,19 @@ fn a_text_whose_record_comes_behind_its_delivery_is_not_pending() {
     written.on_event(&event(1, turn));
     written.accepted(&AgentId::main(), entry("m1", "at once"));
     written.close();
-    let told: Vec<_> = moments(read(disk.bytes().as_slice()).unwrap().records).collect();
+    let told: Vec<_> = moments(read_records(disk.bytes().as_slice()).unwrap().records).collect();
     let is_pending = |update: &Update| matches!(update, Update::Queues { queues, .. } if !queues.is_empty());
     assert!(told.len() > 1 && !told.iter().any(|moment| is_pending(&moment.update)), "{told:?}");
 }
 
 /// Returns what became of each text, as the screen of a replay has it at the end.
 fn ends(disk: &Disk) -> Vec<String> {
-    let facts = RecordedFacts { place: "project".to_owned(), branch: String::new(), model: "m".to_owned() };
+    let facts = RecordedContext { place: "project".to_owned(), branch: String::new(), model: "m".to_owned() };
     let started = "2026-11-22T20:35:07Z".parse().unwrap();
     let size = Size { width: 120, height: 36 };
     let mut screen = ReplayScreen::new(Replayed { size, zone: TimeZone::UTC, started, details: facts });
-    for moment in moments(read(disk.bytes().as_slice()).unwrap().records) {
-        screen.take(moment.at, moment.update);
+    for moment in moments(read_records(disk.bytes().as_slice()).unwrap().records) {
+        screen.receive(moment.at, moment.update);
     }
     let rows = screen.rows().join("\n");
     assert!(!rows.contains("being delivered"), "{rows}");
@@ -127,7 +127,7 @@ fn what_the_user_took_back_is_said_in_a_replay_and_its_ledger() {
         assert!(row.contains(words), "{id}: {row}");
     }
     // Whoever goes on with it has what was in the message, once, and nothing that was deleted.
-    let resumed = restore(read(disk.bytes().as_slice()).unwrap().records);
+    let resumed = restore(read_records(disk.bytes().as_slice()).unwrap().records);
     let back: Vec<&str> = resumed.unfinished.pending.iter().map(|entry| entry.text.as_str()).collect();
     assert_eq!(back, ["taken", "stopped", "first\n\nsecond"]);
 }

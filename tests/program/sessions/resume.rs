@@ -12,7 +12,7 @@ use steersman_base::protocol::DraftText;
 use steersman_core::listener::{HistoryChange, Listener};
 use steersman_core::provider::Played;
 use steersman_session::host::{self, Keeper as _, LastRun, Resumed, Setup, Update};
-use steersman_session::journal::{Journal, Record, read, restore};
+use steersman_session::journal::{Journal, Record, read_records, restore};
 use tempfile::TempDir;
 
 use crate::support::doubles::{Rig, assert_sendable, calls, echo, lines, within};
@@ -49,7 +49,7 @@ async fn two_turns() -> (Vec<u8>, Vec<Message>) {
 }
 
 fn restored(bytes: &[u8]) -> Resumed {
-    restore(read(bytes).unwrap().records)
+    restore(read_records(bytes).unwrap().records)
 }
 
 #[tokio::test]
@@ -454,7 +454,7 @@ async fn a_resumed_session_shows_what_happened_and_sends_nothing_by_itself() {
     let mut host = host::start(&tokio::runtime::Handle::current(), setup);
     assert_eq!(within(PATIENCE, "it settles", host.settled()).await, Ok(LastRun::None));
     let main = AgentId::main();
-    let updates = host.handle().mailbox().take();
+    let updates = host.handle().mailbox().take_updates();
     let seqs: Vec<u64> =
         updates.iter().filter_map(|update| if let Update::Envelope(e) = update { Some(e.seq) } else { None }).collect();
     assert_eq!(seqs[..4], [40, 41, 42, 43], "{updates:?}");

@@ -148,7 +148,7 @@ fn what_only_scripts_ran_in_is_no_conversation_of_the_user() {
     let script = saved(&files, true);
     let attended = |session: &SessionId| {
         let file = files.find(session.as_str()).unwrap();
-        SessionIndex::of(&files).get(&file).unwrap().digest.is_attended()
+        SessionIndex::load(&files).get(&file).unwrap().digest.is_attended()
     };
     assert_eq!((attended(&own), attended(&script)), (true, false));
     // The user goes on with it.

@@ -68,7 +68,7 @@ impl Project {
     }
 
     fn offer(&self) -> ProjectOffer {
-        ProjectOffer::read(&self.root, &[]).expect("it brings something")
+        ProjectOffer::load(&self.root, &[]).expect("it brings something")
     }
 
     /// Starts as the screen does; the user answers what is asked. Returns what is trusted, what was asked, what was said.
@@ -269,7 +269,7 @@ fn links_out_of_the_project_and_what_is_no_file_are_refused() {
 
     let project = Project::new(&[]);
     symlink(elsewhere.path(), project.root.join(".steersman")).unwrap();
-    assert!(ProjectOffer::read(&project.root, &[]).is_none());
+    assert!(ProjectOffer::load(&project.root, &[]).is_none());
 
     for prompt in ["/etc/passwd", "../../outside.md", "missing.md", "/proc/self/environ"] {
         let project = Project::new(&[(".steersman/config.toml", &format!("system_prompt = '{prompt}'"))]);
@@ -399,7 +399,7 @@ fn exec(server: &Server) -> Program {
 /// Writes the record that a yes on the screen would have written.
 fn trust(program: &Program) {
     let root = program.work().canonicalize().unwrap();
-    let offer = ProjectOffer::read(&root, &[]).unwrap();
+    let offer = ProjectOffer::load(&root, &[]).unwrap();
     let state = program.home().join(".local/state/steersman");
     steersman::program::cli::project::TrustRecord::at(Some(&state)).unwrap().add(&offer).unwrap();
 }

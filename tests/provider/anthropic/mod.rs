@@ -72,7 +72,7 @@ fn feed(frames: &[Frame<'_>]) -> Outcome {
     let mut assembler = HttpProvider::assembler(Dialect::Anthropic).unwrap();
     let mut pieces = Vec::new();
     for frame in frames {
-        match assembler.take(*frame) {
+        match assembler.take_frame(*frame) {
             Ok(Some(Piece::Chunk { thinking, text })) => pieces.push((thinking, text)),
             Ok(_) => {}
             Err(error) => return (Err(error), pieces),

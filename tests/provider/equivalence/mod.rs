@@ -32,7 +32,7 @@ fn read<'a>(dialect: Dialect, chunks: impl Iterator<Item = &'a [u8]>) -> Result<
     let mut done = false;
     for chunk in chunks {
         decoder.push(chunk, |frame: Frame<'_>| {
-            if let Some(Piece::Chunk { thinking, text }) = assembler.take(frame)? {
+            if let Some(Piece::Chunk { thinking, text }) = assembler.take_frame(frame)? {
                 pieces.push((thinking, text));
             }
             Ok::<_, ProviderError>(())
@@ -44,7 +44,7 @@ fn read<'a>(dialect: Dialect, chunks: impl Iterator<Item = &'a [u8]>) -> Result<
     }
     if !done {
         decoder.finish(|frame: Frame<'_>| {
-            if let Some(Piece::Chunk { thinking, text }) = assembler.take(frame)? {
+            if let Some(Piece::Chunk { thinking, text }) = assembler.take_frame(frame)? {
                 pieces.push((thinking, text));
             }
             Ok::<_, ProviderError>(())

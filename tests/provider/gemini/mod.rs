@@ -79,7 +79,7 @@ fn play(chunks: &[Value]) -> Outcome {
     let mut pieces = Vec::new();
     for chunk in chunks {
         let data = chunk.to_string();
-        match assembler.take(Frame::Event { name: "", id: "", data: &data }) {
+        match assembler.take_frame(Frame::Event { name: "", id: "", data: &data }) {
             Ok(Some(Piece::Chunk { thinking, text })) if !(thinking.is_empty() && text.is_empty()) => {
                 pieces.push((thinking, text));
             }

@@ -180,7 +180,7 @@ fn failures_within_a_stream_are_the_errors_that_they_are() {
     let asked = ProviderError::Status { status: 429, message: "Slow down.".to_owned(), retry_after_ms: Some(34_500) };
     assert_eq!(play(&[slow]).0, Err(asked));
     let mut assembler = HttpProvider::assembler(Dialect::Gemini).unwrap();
-    let named = assembler.take(Frame::Event { name: "error", id: "", data: r#"{"error":{"message":"dead"}}"# });
+    let named = assembler.take_frame(Frame::Event { name: "error", id: "", data: r#"{"error":{"message":"dead"}}"# });
     assert_eq!(named, Err(ProviderError::Server("dead".to_owned())));
 }
 
@@ -188,7 +188,7 @@ fn failures_within_a_stream_are_the_errors_that_they_are() {
 fn what_is_no_chunk_is_an_error_and_odd_chunks_are_not() {
     for garbage in ["{oops", "5", "<html>", "[1]", "[{]"] {
         let mut assembler = HttpProvider::assembler(Dialect::Gemini).unwrap();
-        let error = assembler.take(Frame::Event { name: "", id: "", data: garbage }).unwrap_err();
+        let error = assembler.take_frame(Frame::Event { name: "", id: "", data: garbage }).unwrap_err();
         assert!(matches!(error, ProviderError::Malformed(_)), "{garbage}");
     }
     let odd = [
@@ -205,7 +205,7 @@ fn what_is_no_chunk_is_an_error_and_odd_chunks_are_not() {
     for frame in
         [Frame::Comment, Frame::Field { name: "x", value: "y" }, Frame::Event { name: "", id: "", data: "[DONE]" }]
     {
-        assert_eq!(assembler.take(frame), Ok(None));
+        assert_eq!(assembler.take_frame(frame), Ok(None));
     }
     assert!(!assembler.is_done() && !assembler.is_whole());
 }
@@ -241,7 +241,7 @@ fn a_reply_has_bounds() {
 fn run(stream: &[u8], size: usize) -> Result<Reply, ProviderError> {
     let mut assembler = HttpProvider::assembler(Dialect::Gemini).unwrap();
     let mut decoder = Decoder::default();
-    let mut take = |frame: Frame<'_>| assembler.take(frame).map(|_| ());
+    let mut take = |frame: Frame<'_>| assembler.take_frame(frame).map(|_| ());
     for piece in stream.chunks(size) {
         decoder.push(piece, &mut take)?;
     }

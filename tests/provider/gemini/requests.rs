@@ -158,7 +158,7 @@ fn parts_of_other_kinds_go_back_byte_for_byte() {
     let data = format!(
         r#"{{"candidates":[{{"content":{{"parts":[{thought},{code},{{"text":"2"}}]}},"finishReason":"STOP"}}]}}"#
     );
-    assembler.take(Frame::Event { name: "", id: "", data: &data }).unwrap();
+    assembler.take_frame(Frame::Event { name: "", id: "", data: &data }).unwrap();
     let reply = assembler.finish().unwrap();
     assert_eq!((reply.thinking.as_str(), reply.content.as_str()), ("so", "2"));
     let history = [Message::user("hi"), kept(reply, "m"), Message::user("and?")];

@@ -45,7 +45,7 @@ fn a_stream_that_stops_before_its_end_is_cut_off() {
     let cancelled = json!({"type": "response.cancelled", "response": {"status": "cancelled"}});
     assert_eq!(play(&[cancelled]).0, Err(ProviderError::CutOff));
     let mut assembler = HttpProvider::assembler(Dialect::OpenAiResponses).unwrap();
-    assembler.take(Frame::Event { name: "", id: "", data: "[DONE]" }).unwrap();
+    assembler.take_frame(Frame::Event { name: "", id: "", data: "[DONE]" }).unwrap();
     assert!(assembler.is_done() && !assembler.is_whole());
     assert_eq!(assembler.finish(), Err(ProviderError::CutOff), "no answer was begun");
 }
@@ -53,7 +53,7 @@ fn a_stream_that_stops_before_its_end_is_cut_off() {
 #[test]
 fn behind_the_end_nothing_counts() {
     let mut assembler = HttpProvider::assembler(Dialect::OpenAiResponses).unwrap();
-    let mut take = |data: &str| assembler.take(Frame::Event { name: "", id: "", data });
+    let mut take = |data: &str| assembler.take_frame(Frame::Event { name: "", id: "", data });
     take(&text_delta(0, "m", "ok").to_string()).unwrap();
     take(&end().to_string()).unwrap();
     assert_eq!(take(&text_delta(0, "m", "!").to_string()).unwrap(), None);
@@ -100,7 +100,7 @@ fn failures_within_a_stream_are_the_errors_that_they_are() {
 fn what_is_no_event_is_an_error_and_unknown_events_are_not() {
     for garbage in ["{oops", "[1]", "5", "<html>"] {
         let mut assembler = HttpProvider::assembler(Dialect::OpenAiResponses).unwrap();
-        let error = assembler.take(Frame::Event { name: "", id: "", data: garbage }).unwrap_err();
+        let error = assembler.take_frame(Frame::Event { name: "", id: "", data: garbage }).unwrap_err();
         assert!(matches!(error, ProviderError::Malformed(_)), "{garbage}");
     }
     let odd = [

@@ -18,7 +18,7 @@ use super::{
 fn run(stream: &[u8], size: usize) -> Result<Reply, ProviderError> {
     let mut assembler = HttpProvider::assembler(Dialect::OpenAiResponses).unwrap();
     let mut decoder = Decoder::default();
-    let mut take = |frame: Frame<'_>| assembler.take(frame).map(|_| ());
+    let mut take = |frame: Frame<'_>| assembler.take_frame(frame).map(|_| ());
     for piece in stream.chunks(size) {
         decoder.push(piece, &mut take)?;
     }

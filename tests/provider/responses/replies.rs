@@ -260,7 +260,7 @@ fn the_name_of_an_event_stands_for_a_missing_type() {
     for (name, data) in
         [("response.output_text.delta", r#"{"delta":"ok"}"#), ("response.completed", r#"{"response":{}}"#)]
     {
-        assembler.take(Frame::Event { name, id: "", data }).unwrap();
+        assembler.take_frame(Frame::Event { name, id: "", data }).unwrap();
     }
     assert_eq!(assembler.finish().unwrap().content, "ok");
 }

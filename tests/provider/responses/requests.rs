@@ -101,7 +101,7 @@ fn thoughts_go_back_byte_for_byte_and_in_their_order() {
     let mut assembler = steersman_provider::HttpProvider::assembler(Dialect::OpenAiResponses).unwrap();
     let later = [done(1, &message("msg_1", "I look.")), done(2, &second), done(3, &call), end()];
     for data in std::iter::once(item).chain(later.iter().map(ToString::to_string)) {
-        assembler.take(steersman_provider::sse::Frame::Event { name: "", id: "", data: &data }).unwrap();
+        assembler.take_frame(steersman_provider::sse::Frame::Event { name: "", id: "", data: &data }).unwrap();
     }
     let first = assembler.finish().unwrap();
     let result = Message::tool(&first.tool_calls[0], "text");

@@ -149,7 +149,7 @@ fn no_command_that_only_looks_runs_anything_of_a_project() {
 /// Trusts the project in a directory of a home, as a yes on the screen does.
 fn trust(home: &Path, directory: &str) {
     let root = home.join(directory).canonicalize().unwrap();
-    let offer = ProjectOffer::read(&root, &[]).unwrap();
+    let offer = ProjectOffer::load(&root, &[]).unwrap();
     TrustRecord::at(Some(&home.join(".local/state/steersman"))).unwrap().add(&offer).unwrap();
 }
 

@@ -197,14 +197,14 @@ async fn a_model_that_cannot_be_had_is_said_and_the_old_one_goes_on() {
     let host = host::start(&tokio::runtime::Handle::current(), setup);
     let mut ship = Ship { rig, host, dir };
     ship.settled().await;
-    ship.host.handle().mailbox().take();
+    ship.host.handle().mailbox().take_updates();
     ship.host.handle().request(Command::SwitchModel("gpt-9".to_owned()));
     settle().await;
     let said = Update::Notice(Notice::ModelSwitch {
         name: "gpt-9".to_owned(),
         outcome: Err("there is no model gpt-9".to_owned()),
     });
-    assert_eq!(ship.host.handle().mailbox().take(), [said]);
+    assert_eq!(ship.host.handle().mailbox().take_updates(), [said]);
     ship.send("a");
     assert_eq!(ship.settled().await, LastRun::Answered);
     assert_eq!(ship.rig.last_request().model, "test-model");
@@ -221,13 +221,13 @@ async fn the_models_of_the_server_are_listed_while_a_turn_runs() {
     host.handle().inject_user_message(&AgentId::main(), ("a", Delivery::Steer)).unwrap();
     pause.reached().await;
     let came = Arc::new(tokio::sync::Notify::new());
-    host.handle().mailbox().take();
+    host.handle().mailbox().take_updates();
     let wake = Arc::clone(&came);
     host.handle().mailbox().on_wake(Arc::new(move || wake.notify_one()));
     host.handle().request(Command::ListModels);
     within(Duration::from_secs(10), "the list comes", came.notified()).await;
     let list = Notice::Models(Ok(vec!["first".into(), "second".into()]));
-    assert_eq!(host.handle().mailbox().take(), [Update::Notice(list)]);
+    assert_eq!(host.handle().mailbox().take_updates(), [Update::Notice(list)]);
     pause.open();
     host.settled().await.unwrap();
 }

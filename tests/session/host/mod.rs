@@ -244,7 +244,7 @@ async fn an_agent_that_cannot_be_built_says_why_and_nothing_runs() {
     assert!(reason.starts_with("cannot work in ") && reason.contains("missing"), "{reason}");
     assert_eq!(host.state(), WorkerState::Broken(reason.clone()));
     assert_eq!(
-        host.handle().mailbox().take(),
+        host.handle().mailbox().take_updates(),
         [Update::Notice(Notice::BuildFailed(StartError::Configuration(reason)))]
     );
 }
@@ -256,7 +256,7 @@ async fn an_agent_that_cannot_be_built_gives_back_what_was_typed_and_refuses_wha
     let mut host = host::start_with(&runtime, |_| async { Err(StartError::Failed("no model is there".to_owned())) });
     host.handle().inject_user_message(&AgentId::main(), ("typed meanwhile", Delivery::Steer)).unwrap();
     host.settled().await.unwrap_err();
-    let updates = host.handle().mailbox().take();
+    let updates = host.handle().mailbox().take_updates();
     let [Update::Notice(Notice::Returned(entries)), Update::Notice(Notice::BuildFailed(_))] = updates.as_slice() else {
         panic!("{updates:?}")
     };
@@ -269,7 +269,7 @@ async fn an_agent_that_cannot_be_built_gives_back_what_was_typed_and_refuses_wha
     host.handle().request(Command::ListModels);
     settle().await;
     let answer = Notice::Models(Err("no model is there".to_owned()));
-    assert_eq!(host.handle().mailbox().take(), [Update::Notice(answer)]);
+    assert_eq!(host.handle().mailbox().take_updates(), [Update::Notice(answer)]);
     within(PATIENCE, "the worker ends", host.shutdown(Duration::from_secs(5))).await;
 }
 
@@ -283,8 +283,13 @@ async fn a_setup_that_fails_is_told_and_its_notes_are_shown() {
     let setup = Setup { notes: vec!["took the only model".to_owned()], ..setup(&rig, &dir) };
     let mut host = host::start(&runtime, setup);
     host.settled().await.unwrap();
-    let notices: Vec<Update> =
-        host.handle().mailbox().take().into_iter().filter(|update| matches!(update, Update::Notice(_))).collect();
+    let notices: Vec<Update> = host
+        .handle()
+        .mailbox()
+        .take_updates()
+        .into_iter()
+        .filter(|update| matches!(update, Update::Notice(_)))
+        .collect();
     assert_eq!(
         notices,
         [Update::Notice(Notice::Info("took the only model".to_owned())), Update::Notice(Notice::Ready)]
@@ -300,7 +305,7 @@ async fn a_shutdown_cancels_the_turn_and_ends_the_worker() {
     pause.reached().await;
     let mailbox = Arc::clone(ship.host.handle().mailbox());
     within(PATIENCE, "the worker ends", ship.host.shutdown(Duration::from_secs(5))).await;
-    let last = mailbox.take().pop();
+    let last = mailbox.take_updates().pop();
     assert!(
         matches!(&last, Some(Update::Envelope(envelope)) if matches!(envelope.event, Event::TurnEnded { .. } | Event::Pending { .. })),
         "{last:?}"
@@ -387,9 +392,9 @@ fn waiting_deltas_of_one_agent_merge_and_keep_the_last_seq() {
     let mut first = delta(2, "", "ab");
     first.at = jiff::Timestamp::from_second(2).unwrap();
     let expected = [first, delta(4, "x 0", "c"), delta(5, "", "d"), thinking].map(Update::Envelope);
-    assert_eq!(mailbox.take(), expected);
+    assert_eq!(mailbox.take_updates(), expected);
     mailbox.on_event(&delta(7, "", "f"));
-    assert_eq!(mailbox.take(), [Update::Envelope(delta(7, "", "f"))], "what was taken is not merged into");
+    assert_eq!(mailbox.take_updates(), [Update::Envelope(delta(7, "", "f"))], "what was taken is not merged into");
 }
 
 #[test]
@@ -400,12 +405,12 @@ fn nothing_but_deltas_is_merged_and_nothing_is_dropped() {
     for _ in 0..1_000 {
         list.emit(Event::Cancelled {});
     }
-    assert_eq!(mailbox.take().len(), 1_000);
+    assert_eq!(mailbox.take_updates().len(), 1_000);
     for id in ["c1", "c1", "c2"] {
         list.emit(Event::ToolProgress { id: id.into(), text: "x".to_owned() });
     }
     let texts: Vec<Event> = mailbox
-        .take()
+        .take_updates()
         .into_iter()
         .map(|update| match update {
             Update::Envelope(envelope) => envelope.event,
@@ -430,7 +435,7 @@ fn the_mailbox_wakes_once_per_emptying() {
         mailbox.on_event(&delta(seq, "", "x"));
     }
     assert_eq!(wakes.load(Ordering::SeqCst), 1);
-    mailbox.take();
+    mailbox.take_updates();
     mailbox.push(Update::Notice(Notice::Ready));
     mailbox.push(Update::Notice(Notice::Ready));
     assert_eq!(wakes.load(Ordering::SeqCst), 2);

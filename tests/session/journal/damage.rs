@@ -6,7 +6,7 @@ use steersman_base::limits;
 use steersman_base::message::Message;
 use steersman_core::listener::{HistoryChange, Listener};
 use steersman_session::host::Keeper as _;
-use steersman_session::journal::{Reading, Record, highest_text, read};
+use steersman_session::journal::{Reading, Record, highest_text, read_records};
 
 use crate::support::journals::{Disk, ended, entry, event, journal};
 
@@ -24,7 +24,7 @@ fn whole() -> Vec<u8> {
 }
 
 fn reading(bytes: &[u8]) -> Reading {
-    read(bytes).unwrap()
+    read_records(bytes).unwrap()
 }
 
 /// Returns where each line begins, and the end.

@@ -113,13 +113,13 @@ fn a_session_in_the_list_is_what_its_turns_and_its_program_say() {
         journal.keep();
         let file = files.list().unwrap().remove(0);
         let listed = || files.outlines().unwrap().remove(0).1.unwrap().state;
-        assert_eq!((Outline::of(&file).unwrap().state, listed()), (written, written), "open: {events:?}");
+        assert_eq!((Outline::from_file(&file).unwrap().state, listed()), (written, written), "open: {events:?}");
         journal.close();
         drop(journal);
         while file.is_written() {
             std::thread::yield_now();
         }
-        assert_eq!((Outline::of(&file).unwrap().state, listed()), (left, left), "left: {events:?}");
+        assert_eq!((Outline::from_file(&file).unwrap().state, listed()), (left, left), "left: {events:?}");
         file.remove().unwrap();
     }
 }

@@ -77,7 +77,7 @@ fn outlines(state: &Path) -> Vec<Outline> {
 fn read_anew(state: &Path) -> Vec<Outline> {
     let mut files = SessionFiles::within(state).list().unwrap();
     files.sort_by(|one, other| one.path.cmp(&other.path));
-    files.iter().map(|file| Outline::of(file).unwrap()).collect()
+    files.iter().map(|file| Outline::from_file(file).unwrap()).collect()
 }
 
 fn index(state: &Path) -> PathBuf {
@@ -191,13 +191,13 @@ fn what_may_be_read_of_journals_is_bounded_and_goes_on_the_next_time() {
     let size = fs::metadata(&file.path).unwrap().len();
     let mut times = 0;
     loop {
-        let mut index = SessionIndex::of(&files).reading_at_most(size / 3);
+        let mut index = SessionIndex::load(&files).reading_at_most(size / 3);
         let known = index.get(&file).unwrap();
         index.save();
         times += 1;
         assert!(times < 20);
         if known.is_whole {
-            assert_eq!(known.digest.outline(&file), Outline::of(&file).unwrap());
+            assert_eq!(known.digest.outline(&file), Outline::from_file(&file).unwrap());
             break;
         }
     }
@@ -210,7 +210,7 @@ fn it_says_what_a_session_left_unfinished() {
     let path = write(state.path(), "a title");
     let files = SessionFiles::within(state.path());
     let file = files.list().unwrap().remove(0);
-    let left = || SessionIndex::of(&files).get(&file).unwrap().digest.left_open();
+    let left = || SessionIndex::load(&files).get(&file).unwrap().digest.left_open();
     let open = LeftOpen { title: "a title".to_owned(), is_cut: false, pending: 2, drafts: 0 };
     assert_eq!(left(), Some(open.clone()));
     let append = |event: Event| {
@@ -246,7 +246,7 @@ fn what_is_unfinished_in_a_journal_that_is_too_long_for_a_start_is_told_by_its_e
     append(2_000, Event::TurnStarted { turn: 2 });
     let files = SessionFiles::within(state.path());
     let file = files.list().unwrap().remove(0);
-    let known = SessionIndex::of(&files).reading_at_most(100_000).get(&file).unwrap();
+    let known = SessionIndex::load(&files).reading_at_most(100_000).get(&file).unwrap();
     assert!(!known.is_whole && known.digest.has_begun);
     let left = known.digest.with_end(Digest::of_tail(&file, 10_000).unwrap()).left_open();
     assert_eq!(left, Some(LeftOpen { title: "a title".to_owned(), is_cut: true, pending: 0, drafts: 0 }));

@@ -22,7 +22,7 @@ use steersman_base::event::Event;
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::message::Message;
 use steersman_base::steering::TextKind;
-use steersman_core::wrapper::{read, read_kept};
+use steersman_core::wrapper::{parse, read_kept};
 use steersman_session::export::{Item, SessionParts};
 use steersman_session::host::{ClosingEvent, Numbers};
 use steersman_session::journal::{Reading, Record, restore};
@@ -58,7 +58,7 @@ fn texts(messages: &[Message]) -> Vec<(Option<String>, String)> {
         let Message::User { content, .. } = message else { continue };
         if content.starts_with(KEPT_HEAD) {
             texts.extend(read_kept(content).iter().map(|kept| (Some(kept.id.to_owned()), kept.words.to_owned())));
-        } else if let Some(framed) = read(content) {
+        } else if let Some(framed) = parse(content) {
             texts.push((Some(framed.id.to_owned()), framed.words.to_owned()));
         } else if !content.starts_with(SUMMARY_HEAD) {
             texts.push((None, content.clone()));
@@ -259,7 +259,7 @@ fn check_beginnings(seed: u64, requests: &[Asked], records: &[Record], tally: &m
 
 /// What a model says that it did with a text is known of a text that was sent to it and that it saw.
 fn check_answers(seed: u64, world: &World, records: Vec<Record>, tally: &mut Tally) {
-    let parts = SessionParts::of(Reading { records, ..Reading::default() });
+    let parts = SessionParts::new(Reading { records, ..Reading::default() });
     let sent = world.sent();
     for agent in &parts.agents {
         for item in &agent.items {

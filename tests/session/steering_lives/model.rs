@@ -15,7 +15,7 @@ use steersman_base::steering::{Framing, Rule, TextKind};
 use steersman_core::listener::Listener;
 use steersman_core::provider::{ChatProvider, ChatRequest, Finish, FixedProvider, ProviderError, Reply, Sink};
 use steersman_core::tool::{FnTool, OnCancel, Parameters, Tool, ToolError};
-use steersman_core::wrapper::read;
+use steersman_core::wrapper::parse;
 use steersman_session::host::Numbers;
 use steersman_tools::PlanTool;
 
@@ -62,8 +62,8 @@ impl ChatProvider for Lively {
             }
             let agent = named(prompt);
             let handle = world.handle();
-            let rules = handle.rules().of(&agent);
-            let knows_plan = handle.plans().known(&agent) == handle.plans().of(&agent);
+            let rules = handle.rules().for_agent(&agent);
+            let knows_plan = handle.plans().plan_or_default(&agent) == handle.plans().of(&agent);
             let delivered = world.delivered();
             let answered = to_answer(&world, &messages);
             let number = world.asked(Asked { agent: agent.clone(), messages, rules, delivered, knows_plan });
@@ -92,7 +92,7 @@ fn named(prompt: &str) -> AgentId {
 fn to_answer(world: &World, messages: &[Message]) -> Option<String> {
     let asks = |message: &Message| match message {
         Message::User { content, .. } if content.lines().next()?.contains(" reply=") => {
-            Some(read(content)?.id.to_owned())
+            Some(parse(content)?.id.to_owned())
         }
         _ => None,
     };

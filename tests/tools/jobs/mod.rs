@@ -126,7 +126,7 @@ async fn a_command_goes_on_in_the_background_and_each_part_of_its_output_is_read
     assert!(said.ends_with("]\ngot word\n"), "{said}");
     let said = site.ok("job_input", json!({"job": "j1", "text": "", "end": true})).await;
     assert_eq!(said, "[0 bytes written to j1]\n[its input has ended]\n");
-    assert_eq!(site.end().await.words(), "exit code 3");
+    assert_eq!(site.end().await.describe(), "exit code 3");
     let said = site.ok("job_output", json!({"job": "j1"})).await;
     assert!(said.starts_with("[j1 ended after ") && said.contains(": exit code 3]\n[no new output]\n"), "{said}");
     let said = site.fail("job_input", json!({"job": "j1", "text": "more"})).await;

@@ -61,7 +61,7 @@ async fn a_tool_of_the_host_never_starts_a_program_of_the_workspace() {
     let mut running = spawner.start_own(&job, None).unwrap();
     let mut output = Vec::new();
     let mut buffer = [0; 4096];
-    while let Ok(read @ 1..) = running.read(&mut buffer).await {
+    while let Ok(read @ 1..) = running.read_output(&mut buffer).await {
         output.extend_from_slice(&buffer[..read]);
     }
     let output = String::from_utf8(output).unwrap();

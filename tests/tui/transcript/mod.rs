@@ -13,7 +13,7 @@ use steersman_base::message::Arguments;
 use steersman_tui::highlight::Colours;
 use steersman_tui::pictures::Placements;
 use steersman_tui::theme::Theme;
-use steersman_tui::transcript::cell::{Body, Cell, CellId, Fold};
+use steersman_tui::transcript::cell::{Body, Cell, CellId, Expansion};
 use steersman_tui::transcript::reduce::Transcript;
 use steersman_tui::transcript::scroll::{Scroll, ScrollRequest};
 use steersman_tui::transcript::view::annotations::Annotations;
@@ -256,12 +256,12 @@ fn a_rich_transcript_at_20x5() {
 fn toggle_all_folds_when_anything_is_open_and_opens_when_nothing_is() {
     let mut transcript =
         told([call("1", "a", &json!({})), result("1", "x"), call("2", "b", &json!({})), result("2", "y")]);
-    let folds = |transcript: &Transcript| transcript.cells().iter().map(Cell::fold).collect::<Vec<_>>();
+    let folds = |transcript: &Transcript| transcript.cells().iter().map(Cell::expansion).collect::<Vec<_>>();
     transcript.toggle_all();
-    assert_eq!(folds(&transcript), [Fold::Open, Fold::Open]);
+    assert_eq!(folds(&transcript), [Expansion::Expanded, Expansion::Expanded]);
     transcript.toggle(CellId::default());
     transcript.toggle_all();
-    assert_eq!(folds(&transcript), [Fold::Folded, Fold::Folded]);
+    assert_eq!(folds(&transcript), [Expansion::Collapsed, Expansion::Collapsed]);
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl Approvals {
 
 impl Approvals {
     /// Ends an open question with a yes of a hook, where a rule of the user could have let the operation run.
-    pub fn allow_asked(&self, id: ApprovalId) {
+    pub fn allow_question(&self, id: ApprovalId) {
         let mut inner = lock(&self.inner);
         let is_allowed = |waiting: &OpenQuestion| {
             let (Some(asker), ApprovalSubject::Operation { operation }) =
@@ -87,7 +87,7 @@ impl Approvals {
 impl CallPermissions {
     /// Returns the grants under which an operation of a call is decided about.
     pub(super) fn grants<'a>(&self, asker: &Asker, grants: &'a [Grant]) -> Cow<'a, [Grant]> {
-        match self.of(asker) {
+        match self.for_asker(asker) {
             Some(CallPermission::Allow | CallPermission::Changed(_)) => Cow::Owned([grants, &[Grant::Call]].concat()),
             Some(CallPermission::Template { rules, .. }) => {
                 Cow::Owned([grants, &[Grant::Template(Arc::clone(rules))]].concat())
@@ -98,7 +98,7 @@ impl CallPermissions {
 
     /// Makes a question of what would run, where a hook wants one.
     pub(super) fn narrowed(&self, asker: &Asker, verdict: Verdict, policy: &Policy) -> Verdict {
-        match (self.of(asker), verdict) {
+        match (self.for_asker(asker), verdict) {
             (Some(CallPermission::Ask(said)), Verdict::Allow) => {
                 policy.ask(&format!("a hook asks about this: {said}"), None)
             }
@@ -119,10 +119,10 @@ impl CallPermissions {
 
     /// Tells whether these are the arguments that an answer has given the call already.
     pub(super) fn has(&self, asker: &Asker, arguments: &Map<String, Value>) -> bool {
-        matches!(self.of(asker), Some(CallPermission::Changed(changed)) if changed == arguments)
+        matches!(self.for_asker(asker), Some(CallPermission::Changed(changed)) if changed == arguments)
     }
 
-    fn of(&self, asker: &Asker) -> Option<&CallPermission> {
+    fn for_asker(&self, asker: &Asker) -> Option<&CallPermission> {
         if self.0.is_empty() { None } else { self.0.get(&key(asker)) }
     }
 }

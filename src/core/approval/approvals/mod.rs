@@ -241,7 +241,7 @@ impl Approvals {
 
     /// Returns whether an operation runs now without a question. What is found out about a long command takes too long for this:
     /// it counts as asked about.
-    pub fn runs_unasked(&self, asker: &Asker, operation: &Operation) -> bool {
+    pub fn runs_without_question(&self, asker: &Asker, operation: &Operation) -> bool {
         if matches!(operation, Operation::Command(operation) if operation.command.len() > limits::RULED_COMMAND_BYTES) {
             return false;
         }

@@ -4,7 +4,7 @@
 //! one; so only plain names are known here, in few forms.
 
 use super::indirect::{is_harmless, steers};
-use super::lexer::Known;
+use super::lexer::Certainty;
 use crate::approval::pattern::lists;
 
 /// Operators of tests that evaluate what stands beside them.
@@ -14,8 +14,8 @@ const EVALUATING: &str = "-v -R -eq -ne -lt -le -gt -ge";
 const SET_OPTIONS: &str = "errexit noglob nounset pipefail xtrace";
 
 /// Tells whether a use of a builtin is harmless; `None` when it is none of those of which that depends on the use.
-pub(super) fn is_plain(name: &str, words: &[String], known: &[Known]) -> Option<bool> {
-    let all_known = known.iter().all(|known| *known == Known::All);
+pub(super) fn is_plain(name: &str, words: &[String], known: &[Certainty]) -> Option<bool> {
+    let all_known = known.iter().all(|known| *known == Certainty::All);
     Some(match name {
         "[" => match words.split_last() {
             Some((end, words)) if end == "]" => is_plain_test(words, known),
@@ -23,9 +23,9 @@ pub(super) fn is_plain(name: &str, words: &[String], known: &[Known]) -> Option<
         },
         "test" => is_plain_test(words, known),
         // What its operators are is plain before it runs.
-        "[[" => words.iter().zip(known).all(|(word, known)| *known != Known::All || !lists(EVALUATING, word)),
-        "printf" => words.first().is_none_or(|first| !first.starts_with('-')) && known.first() == Some(&Known::All),
-        "for" => words.first().is_some_and(|name| is_settable(name)) && known.first() == Some(&Known::All),
+        "[[" => words.iter().zip(known).all(|(word, known)| *known != Certainty::All || !lists(EVALUATING, word)),
+        "printf" => words.first().is_none_or(|first| !first.starts_with('-')) && known.first() == Some(&Certainty::All),
+        "for" => words.first().is_some_and(|name| is_settable(name)) && known.first() == Some(&Certainty::All),
         "read" => all_known && names_only(words, "rsea", "dptnNui"),
         "mapfile" | "readarray" => all_known && names_only(words, "t", "dnsOu"),
         "getopts" => all_known && words.iter().skip(1).take(1).all(|name| is_settable(name)),
@@ -41,18 +41,18 @@ pub(super) fn is_plain(name: &str, words: &[String], known: &[Known]) -> Option<
 }
 
 /// Tells whether a test looks at files and texts only, whatever is unknown of it.
-fn is_plain_test(words: &[String], known: &[Known]) -> bool {
-    let is_known = |at: usize| known.get(at) == Some(&Known::All);
+fn is_plain_test(words: &[String], known: &[Certainty]) -> bool {
+    let is_known = |at: usize| known.get(at) == Some(&Certainty::All);
     let mut known_words =
-        words.iter().zip(known).filter(|(_, known)| **known == Known::All).map(|(word, _)| word.as_str());
+        words.iter().zip(known).filter(|(_, known)| **known == Certainty::All).map(|(word, _)| word.as_str());
     if known_words.any(|word| matches!(word, "-v" | "-R") || word.contains("$(") || word.contains('`')) {
         return false;
     }
-    if words.iter().zip(known).all(|(_, known)| *known == Known::All) {
+    if words.iter().zip(known).all(|(_, known)| *known == Certainty::All) {
         return true;
     }
     // What may be several words, or none, moves all others.
-    if words.iter().zip(known).any(|(_, known)| *known == Known::Nothing) {
+    if words.iter().zip(known).any(|(_, known)| *known == Certainty::Nothing) {
         return false;
     }
     // Tests that are joined are looked at one by one.

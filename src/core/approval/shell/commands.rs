@@ -111,7 +111,7 @@ impl Commands {
             self.unclear.get_or_insert("it is too long to read");
             return;
         }
-        let mut readings = vec![(lexer::read(command), 0)];
+        let mut readings = vec![(lexer::lex(command), 0)];
         while let Some((reading, depth)) = readings.pop() {
             let Reading { commands, variables, documents, unsure } = reading;
             self.unclear = self.unclear.or(unsure);
@@ -121,14 +121,14 @@ impl Commands {
             let mut inner: Vec<(String, bool)> = documents;
             for command in commands {
                 inner.extend(strings(&command).map(|text| (text.to_owned(), true)));
-                self.read(command);
+                self.read_command(command);
             }
             for (text, is_run) in inner {
                 self.look_through(&text);
                 if depth >= limits::READ_DEPTH {
                     self.unclear.get_or_insert("it is too complex to read");
                 } else if is_run {
-                    readings.push((lexer::read(&text), depth + 1));
+                    readings.push((lexer::lex(&text), depth + 1));
                     readings.push((lexer::read_document(&text), depth + 1));
                 }
             }
@@ -136,7 +136,7 @@ impl Commands {
     }
 
     /// Adds a command that the lexer found.
-    fn read(&mut self, command: Command) {
+    fn read_command(&mut self, command: Command) {
         let why = runs_others(&command);
         self.unclear = self.unclear.or(why);
         self.add(command.words);

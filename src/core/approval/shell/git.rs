@@ -36,7 +36,7 @@ const OUTSIDE: &str = "\
 /// # Errors
 /// What such a command is, for the model.
 pub fn outside_arguments(command: &str) -> Result<Vec<String>, &'static str> {
-    match Shape::of(command) {
+    match Shape::parse(command) {
         Shape::Simple(words) if words.first().is_some_and(|program| program == "git") => {
             let arguments = words.get(1..).unwrap_or_default();
             match arguments.first() {

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use super::builtins;
 use super::git;
-use super::lexer::{Command, Known};
+use super::lexer::{Certainty, Command};
 use super::runners::{self, Reach, has_long, has_short, is_harmless_sed, reach};
 use crate::approval::pattern::lists;
 
@@ -61,12 +61,12 @@ pub(super) fn runs_others(command: &Command) -> Option<&'static str> {
         return Some(SETS_VARIABLE);
     }
     let (words, known) = (command.words.as_slice(), command.known.as_slice());
-    if known.first()? != &Known::All {
+    if known.first()? != &Certainty::All {
         return Some("its program is known only when it runs");
     }
     // The time-out of a plain command is as plain.
     let (words, known) = match (words, known) {
-        ([program, time, rest @ ..], [_, Known::All, known @ ..])
+        ([program, time, rest @ ..], [_, Certainty::All, known @ ..])
             if program == "timeout" && time.starts_with(|c: char| c.is_ascii_digit()) && !rest.is_empty() =>
         {
             (rest, known)
@@ -79,13 +79,13 @@ pub(super) fn runs_others(command: &Command) -> Option<&'static str> {
     let name = system.unwrap_or(program);
     let arguments = known.split_first().map_or(known, |(_, arguments)| arguments);
     let is_plain = match builtins::is_plain(name, rest, arguments) {
-        Some(is_plain) => is_plain && known.first() == Some(&Known::All),
-        None if known.first() != Some(&Known::All) => false,
+        Some(is_plain) => is_plain && known.first() == Some(&Certainty::All),
+        None if known.first() != Some(&Certainty::All) => false,
         None if PLAIN.contains(name) || runners::only_looks(name) => true,
         // Whose arguments matter, of that they must be known, and what it is told besides.
         None => {
             let named = [&[name.to_owned()], rest].concat();
-            let all_known = arguments.iter().all(|known| *known == Known::All);
+            let all_known = arguments.iter().all(|known| *known == Certainty::All);
             let obeys = |value: Option<&str>, name: &str| !is_harmless(name, value);
             if command.variables.iter().any(|variable| obeys(variable.value.as_deref(), &variable.name)) {
                 return Some(SETS_VARIABLE);

@@ -21,7 +21,7 @@ pub(super) mod runners;
 use steersman_base::limits;
 use steersman_base::text;
 
-use lexer::Known;
+use lexer::Certainty;
 
 pub use git::outside_arguments;
 pub use indirect::steers;
@@ -42,7 +42,7 @@ pub enum Shape {
 
 impl Shape {
     /// Finds out what a command is.
-    pub fn of(command: &str) -> Self {
+    pub fn parse(command: &str) -> Self {
         match scan(command) {
             Ok(words) if lexed(command).as_ref() == Some(&words) => Self::Simple(words),
             Ok(_) => Self::Complex { why: "it is not understood with certainty" },
@@ -145,9 +145,9 @@ fn meaning(c: char) -> &'static str {
 
 /// Reads the words with the lexer; `None` when it sees anything but one command of known words.
 fn lexed(command: &str) -> Option<Vec<String>> {
-    let reading = lexer::read(command);
+    let reading = lexer::lex(command);
     let [only] = reading.commands.as_slice() else { return None };
     let is_plain = reading.unsure.is_none() && reading.variables.is_empty() && reading.documents.is_empty();
-    let is_plain = is_plain && only.variables.is_empty() && only.known.iter().all(|known| *known == Known::All);
+    let is_plain = is_plain && only.variables.is_empty() && only.known.iter().all(|known| *known == Certainty::All);
     is_plain.then(|| only.words.clone())
 }

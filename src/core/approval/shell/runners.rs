@@ -11,7 +11,7 @@ use crate::approval::pattern::lists;
 
 /// Programs whose very purpose is to run what they are given, or that can be made to in too many ways to tell.
 static RUNNERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    words(
+    word_set(
         "\
     . 7z R Rscript alias apt apt-get ar ash at awk bash bat batch bind brew bsdtar builtin bun bundle busybox bwrap c++ cc \
     choom chroot chrt clang clang++ cmake cmd command compgen complete conda coproc cpio cpp crontab csh csplit ctest curl dash dbus-run-session \
@@ -31,7 +31,7 @@ static RUNNERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 /// Programs that only look at what they are given, whatever their arguments.
 static LOOKERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    words(
+    word_set(
         "\
     b2sum basename cat cksum cmp column comm cut df dirname du echo egrep false fgrep fold grep head hexdump id \
     join jq ls md5sum nl nproc od paste pwd readlink realpath rev seq sha1sum sha256sum sleep stat strings tac \
@@ -123,7 +123,7 @@ const NODE_OPTIONS: &str = "\
     cwd dir editor git globalconfig init-module node-options prefix script-shell shell userconfig use-node-version \
     viewer";
 
-fn words(list: &'static str) -> HashSet<&'static str> {
+fn word_set(list: &'static str) -> HashSet<&'static str> {
     list.split_ascii_whitespace().collect()
 }
 

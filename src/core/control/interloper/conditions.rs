@@ -57,7 +57,7 @@ impl Interloper {
     /// Takes what is to be delivered before this call runs: the texts that waited for it, and what is to go now; nothing
     /// once `cancellable` is set. What is returned must be delivered, and the call must give way to it. For the agent.
     pub fn take_before(&self, tool: &str, arguments: &Arguments, cancellable: Option<&Cancellable>) -> Vec<Pending> {
-        self.take(|queue| match cancellable {
+        self.take_with(|queue| match cancellable {
             Some(cancellable) if cancellable.is_cancelled() => TakenTexts::default(),
             Some(_) | None => queue.take_before(tool, arguments, clock::now(), &mut || self.new_id()),
         })

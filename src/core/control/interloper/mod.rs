@@ -51,7 +51,7 @@ pub struct Interloper {
     queue: Mutex<Queue>,
     /// Not part of the modelled state (see `crate::sync`), as what follows: it decides nothing about a message.
     watchers: std::sync::Mutex<Vec<Watcher>>,
-    /// Wakes whoever waits in [`Interloper::cut_in`].
+    /// Wakes whoever waits in [`Interloper::interruption`].
     urgent: Notify,
     /// Texts accepted so far by all queues of the session, so that an id names one text of the session.
     accepted: Arc<AtomicU64>,
@@ -164,20 +164,22 @@ impl Interloper {
     /// Takes what enters at a boundary, in order: what is to go now, then the steers; none that is held. Empty when there
     /// is nothing. For the agent.
     pub fn drain(&self) -> Vec<Pending> {
-        self.take(|queue| queue.drain(clock::now()))
+        self.take_with(|queue| queue.drain(clock::now()))
     }
 
     /// As [`Interloper::drain`], but takes nothing once `cancellable` is set. Looked at under the lock that
     /// [`Interloper::stop`] sets it under, so a text sent after a stop never enters the turn that was stopped: it
     /// starts the next one.
     pub fn drain_unless(&self, cancellable: &Cancellable) -> Vec<Pending> {
-        self.take(|queue| if cancellable.is_cancelled() { TakenTexts::default() } else { queue.drain(clock::now()) })
+        self.take_with(
+            |queue| if cancellable.is_cancelled() { TakenTexts::default() } else { queue.drain(clock::now()) },
+        )
     }
 
     /// Takes what starts the next turn and clears the cancel flag under the same lock, so that a cancel
     /// that comes later always holds (D9). Empty when the queue is paused or holds nothing deliverable.
     pub fn take_turn(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
-        self.take(|queue| {
+        self.take_with(|queue| {
             let taken = queue.take_turn(clock::now());
             if !taken.entries.is_empty() {
                 begin(queue, cancellable);
@@ -209,7 +211,7 @@ impl Interloper {
     /// Takes what is to go now ([`Now`](steersman_base::event::Delivery::Now)); nothing once `cancellable` is set. For the
     /// agent.
     pub fn take_now(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
-        self.take(|queue| match cancellable {
+        self.take_with(|queue| match cancellable {
             Some(cancellable) if cancellable.is_cancelled() => TakenTexts::default(),
             Some(_) | None => queue.take_now(clock::now()),
         })
@@ -217,7 +219,7 @@ impl Interloper {
 
     /// As [`Interloper::take_now`], and waits until there is something; for ever once `cancellable` is set. What is
     /// returned must be delivered: it has left the list. Dropping the future before loses nothing.
-    pub async fn cut_in(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
+    pub async fn interruption(&self, cancellable: Option<&Cancellable>) -> Vec<Pending> {
         loop {
             let mut wake = std::pin::pin!(self.urgent.notified());
             // Registered before the list is looked at: a text that comes between the two is seen either way.
@@ -386,7 +388,7 @@ impl Interloper {
         found
     }
 
-    fn take(&self, take: impl FnOnce(&mut Queue) -> TakenTexts) -> Vec<Pending> {
+    fn take_with(&self, take: impl FnOnce(&mut Queue) -> TakenTexts) -> Vec<Pending> {
         let (taken, released) = {
             let mut queue = self.lock();
             let released = queue.elapsed(clock::now(), &mut || self.new_id());

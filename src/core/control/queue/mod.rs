@@ -135,15 +135,15 @@ impl Queue {
 
     /// Takes what enters at a boundary: what is to go now, then the steers; none that is held.
     pub(crate) fn drain(&mut self, now: Timestamp) -> TakenTexts {
-        let mut taken = self.take(QueueMode::All, Delivery::Now, now);
-        let steers = self.take(self.modes.steer, Delivery::Steer, now);
+        let mut taken = self.take_texts(QueueMode::All, Delivery::Now, now);
+        let steers = self.take_texts(self.modes.steer, Delivery::Steer, now);
         taken.entries.extend(steers.entries);
         taken.held_back |= steers.held_back;
         taken
     }
 
     pub(crate) fn take_now(&mut self, now: Timestamp) -> TakenTexts {
-        self.take(QueueMode::All, Delivery::Now, now)
+        self.take_texts(QueueMode::All, Delivery::Now, now)
     }
 
     /// Takes what starts the next turn: what is to go now; else the steers; else the follow-ups that come next. What
@@ -161,7 +161,7 @@ impl Queue {
             (self.modes.steer, Delivery::Steer),
             (self.modes.follow_up, Delivery::FollowUp),
         ] {
-            let next = self.take(mode, delivery, now);
+            let next = self.take_texts(mode, delivery, now);
             taken.held_back |= next.held_back;
             taken.entries.extend(next.entries);
             if taken.entries.iter().any(|entry| entry.starts_turn()) {
@@ -341,7 +341,7 @@ impl Queue {
         self.entries.iter().position(|entry| entry.pending.id == *id)
     }
 
-    fn take(&mut self, mode: QueueMode, delivery: Delivery, now: Timestamp) -> TakenTexts {
+    fn take_texts(&mut self, mode: QueueMode, delivery: Delivery, now: Timestamp) -> TakenTexts {
         let most = match mode {
             QueueMode::All => usize::MAX,
             QueueMode::OneAtATime => 1,

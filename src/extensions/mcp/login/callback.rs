@@ -51,7 +51,7 @@ impl Callback {
         loop {
             tokio::select! {
                 accepted = self.listener.accept(), if callers.len() < CALLERS => match accepted {
-                    Ok((socket, _)) => callers.push(timeout(limits::MCP_LOGIN_STEP, self.take(socket, state))),
+                    Ok((socket, _)) => callers.push(timeout(limits::MCP_LOGIN_STEP, self.answer_request(socket, state))),
                     Err(_) => sleep(PAUSE).await,
                 },
                 Some(taken) = callers.next() => if let Ok(Some(outcome)) = taken {
@@ -61,7 +61,7 @@ impl Callback {
         }
     }
 
-    async fn take(&self, mut socket: TcpStream, state: &str) -> Option<Result<Came, String>> {
+    async fn answer_request(&self, mut socket: TcpStream, state: &str) -> Option<Result<Came, String>> {
         let target = read_target(&mut socket).await?;
         let place = Url::parse(&format!("http://127.0.0.1:{}{target}", self.port)).ok()?;
         let value = |name: &str| place.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());

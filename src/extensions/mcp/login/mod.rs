@@ -41,7 +41,7 @@ pub struct Login {
 
 impl Login {
     /// Makes the login of a server; what is kept of it is read when it is needed.
-    pub fn of(server: &ServerDefinition, store: &Store) -> Self {
+    pub fn new(server: &ServerDefinition, store: &Store) -> Self {
         let (settings, file) = match &server.reached {
             Reached::Address(address) => (address.login.clone(), store.login_path(server)),
             Reached::Process(_) => (LoginSettings::default(), None),
@@ -50,7 +50,7 @@ impl Login {
     }
 
     /// Notes that the server wants a login, and what it says about that.
-    pub(super) fn wanted(&self, challenge: &str) {
+    pub(super) fn challenged(&self, challenge: &str) {
         *lock(&self.challenge) = Some(challenge.to_owned());
     }
 
@@ -63,7 +63,7 @@ impl Login {
     pub(super) async fn token(&self, http: &Http) -> Option<SecretString> {
         let mut tokens = self.tokens.lock().await;
         if tokens.is_none() {
-            *tokens = Tokens::read(self.file.as_deref()?);
+            *tokens = Tokens::load(self.file.as_deref()?);
         }
         if tokens.as_ref()?.is_old() && tokens.as_ref()?.can_renew() {
             self.exchange(http, &mut tokens).await;
@@ -76,7 +76,7 @@ impl Login {
         let mut tokens = self.tokens.lock().await;
         let is_other =
             |tokens: &Tokens| refused.is_none_or(|refused| refused.expose_secret() != tokens.access.expose_secret());
-        if let Some(kept) = Tokens::read(self.file.as_deref()?).filter(is_other) {
+        if let Some(kept) = Tokens::load(self.file.as_deref()?).filter(is_other) {
             return Some(tokens.insert(kept).access.clone());
         }
         self.exchange(http, &mut tokens).await;

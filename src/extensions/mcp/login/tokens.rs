@@ -57,7 +57,7 @@ impl fmt::Debug for Tokens {
 
 impl Tokens {
     /// Reads a file; one that is none is as if there were no login.
-    pub(super) fn read(file: &Path) -> Option<Self> {
+    pub(super) fn load(file: &Path) -> Option<Self> {
         let bytes = read_own(file, limits::OWN_FILE_BYTES).ok()?;
         let file: TokenFile = serde_json::from_slice(&bytes).ok()?;
         Some(Self {

@@ -18,7 +18,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{sleep, timeout};
 
 use crate::mcp::login::Login;
-use crate::mcp::message::{self, Fault, Incoming};
+use crate::mcp::message::{self, Incoming, MessageError};
 use crate::mcp::transport::sse::{Gone, Stream};
 use crate::mcp::transport::{Arrival, Inbox, Outgoing, SendError, Transport};
 use steersman_base::limits;
@@ -181,7 +181,7 @@ impl Shared {
         if body.trim_ascii().is_empty() {
             return Err(no_answer());
         }
-        let messages = message::read(&body).map_err(|fault| SendError::Broken(fault.to_string()))?;
+        let messages = message::parse(&body).map_err(|fault| SendError::Broken(fault.to_string()))?;
         if self.deliver(messages, Some(id)).await { Ok(()) } else { Err(no_answer()) }
     }
 
@@ -214,7 +214,7 @@ impl Shared {
                 // One that another process has renewed meanwhile is taken, too.
                 let renewed = if is_first { self.login.renew(&self.http, token.as_ref()).await } else { None };
                 let Some(renewed) = renewed else {
-                    self.login.wanted(&wanted);
+                    self.login.challenged(&wanted);
                     return Err(SendError::LoginWanted);
                 };
                 token = Some(renewed);
@@ -296,7 +296,7 @@ impl Shared {
         }
         let body = read_body(response).await.unwrap_or_default();
         let mut words = String::from_utf8_lossy(&body).into_owned();
-        for message in message::read(&body).unwrap_or_default() {
+        for message in message::parse(&body).unwrap_or_default() {
             match message {
                 Incoming::Response { id: of, outcome: Err(error) } if Some(of) == id => {
                     return SendError::Answered(error);
@@ -319,12 +319,12 @@ impl Shared {
                 match stream.next().await {
                     Ok(data) => {
                         resumed = 0;
-                        match message::read(data.as_bytes()) {
+                        match message::parse(data.as_bytes()) {
                             // The server logs.
-                            Err(fault @ Fault::NoJson(_)) => {
+                            Err(fault @ MessageError::NoJson(_)) => {
                                 let _ = self.inbox.send(Arrival::Noise(fault.to_string())).await;
                             }
-                            Err(fault @ Fault::Broken(_)) => return Err(SendError::Broken(fault.to_string())),
+                            Err(fault @ MessageError::Broken(_)) => return Err(SendError::Broken(fault.to_string())),
                             Ok(messages) => {
                                 if self.deliver(messages, Some(id)).await {
                                     return Ok(());
@@ -391,7 +391,7 @@ async fn listen(shared: Arc<Shared>) {
                 while let Ok(data) = stream.next().await {
                     failures = 0;
                     // What is no message is the server's log.
-                    shared.deliver(message::read(data.as_bytes()).unwrap_or_default(), None).await;
+                    shared.deliver(message::parse(data.as_bytes()).unwrap_or_default(), None).await;
                 }
                 stream.last_event().clone_into(&mut event);
             }

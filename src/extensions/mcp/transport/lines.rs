@@ -68,7 +68,7 @@ impl Lines {
 mod tests {
     use super::*;
 
-    fn words(line: StreamLine<'_>) -> String {
+    fn describe(line: StreamLine<'_>) -> String {
         let (StreamLine::Whole(line) | StreamLine::TooLong(line)) = line;
         String::from_utf8_lossy(line).into_owned()
     }
@@ -79,7 +79,7 @@ mod tests {
         for cut in 1..text.len() {
             let (mut lines, mut got) = (Lines::default(), Vec::new());
             for piece in text.chunks(cut) {
-                lines.push(piece, |line| got.push(words(line))).unwrap();
+                lines.push(piece, |line| got.push(describe(line))).unwrap();
             }
             assert_eq!((got, lines.rest()), (vec!["one".to_owned(), "two".to_owned()], &b"three"[..]), "{cut}");
         }
@@ -91,7 +91,7 @@ mod tests {
         for end in [&b"\nnext\n"[..], b"\r\nnext\n"] {
             let (mut lines, mut got) = (Lines::default(), Vec::new());
             for piece in std::iter::repeat_n(piece.as_slice(), 17).chain([end]) {
-                lines.push(piece, |line| got.push((matches!(line, StreamLine::TooLong(_)), words(line)))).unwrap();
+                lines.push(piece, |line| got.push((matches!(line, StreamLine::TooLong(_)), describe(line)))).unwrap();
                 assert!(lines.rest().len() <= limits::MCP_LINE_BYTES);
             }
             assert_eq!(got.len(), 2);

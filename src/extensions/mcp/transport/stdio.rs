@@ -12,7 +12,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
-use crate::mcp::message::{self, Fault};
+use crate::mcp::message::{self, MessageError};
 use crate::mcp::transport::lines::{Lines, StreamLine};
 use crate::mcp::transport::{Arrival, Inbox, Outgoing, SendError, Transport};
 use steersman_base::limits;
@@ -92,7 +92,7 @@ impl StdioTransport {
         tokio::spawn(keep_errors(error_stream, errors.clone()));
         let (copy, errors) = (copy.clone(), errors.clone());
         tokio::spawn(async move {
-            read(running, inbox, errors, closed).await;
+            read_output(running, inbox, errors, closed).await;
             drop(copy);
         });
         Ok(Self { lines: Mutex::new(Some(lines)), close })
@@ -141,7 +141,12 @@ async fn keep_errors(mut stream: JobErrors, errors: ErrorOutput) {
 }
 
 /// Reads until the process ends, is to end, or writes what cannot be read.
-async fn read(mut running: Running, inbox: Inbox, log: ErrorOutput, mut closed: watch::Receiver<Option<&'static str>>) {
+async fn read_output(
+    mut running: Running,
+    inbox: Inbox,
+    log: ErrorOutput,
+    mut closed: watch::Receiver<Option<&'static str>>,
+) {
     let why = {
         let mut reading = std::pin::pin!(read_lines(&mut running, &inbox, &log));
         tokio::select! {
@@ -171,10 +176,10 @@ async fn read_lines(running: &mut Running, inbox: &Inbox, log: &ErrorOutput) -> 
     let mut buffer = vec![0; 64 * 1024];
     let mut lines = Lines::default();
     loop {
-        let read = match running.read(&mut buffer).await {
+        let read = match running.read_output(&mut buffer).await {
             Ok(0) | Err(_) => {
                 // A last message without an end of its line counts.
-                if let Ok(messages) = message::read(lines.rest()) {
+                if let Ok(messages) = message::parse(lines.rest()) {
                     deliver(messages, inbox).await;
                 }
                 return None;
@@ -184,7 +189,7 @@ async fn read_lines(running: &mut Running, inbox: &Inbox, log: &ErrorOutput) -> 
         let mut found = Vec::new();
         let pushed = lines.push(buffer.get(..read).unwrap_or_default(), |line| match line {
             StreamLine::Whole(line) => {
-                let read = message::read(line);
+                let read = message::parse(line);
                 if read.is_err() {
                     log.push_line(line);
                 }
@@ -205,11 +210,11 @@ async fn read_lines(running: &mut Running, inbox: &Inbox, log: &ErrorOutput) -> 
     }
 }
 
-fn arrivals(read: Result<Vec<message::Incoming>, Fault>) -> Vec<Arrival> {
+fn arrivals(read: Result<Vec<message::Incoming>, MessageError>) -> Vec<Arrival> {
     match read {
         Ok(messages) => messages.into_iter().map(Arrival::Message).collect(),
-        Err(fault @ Fault::Broken(_)) => vec![Arrival::Broken(fault.to_string())],
-        Err(fault @ Fault::NoJson(_)) => vec![Arrival::Noise(fault.to_string())],
+        Err(fault @ MessageError::Broken(_)) => vec![Arrival::Broken(fault.to_string())],
+        Err(fault @ MessageError::NoJson(_)) => vec![Arrival::Noise(fault.to_string())],
     }
 }
 

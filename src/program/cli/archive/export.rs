@@ -89,7 +89,7 @@ fn sent(files: &SessionFiles, args: &ExportArgs, url: &Url) -> Result<Exit, Stri
     if let Some(damage) = reading.damage.sentence() {
         say(&damage);
     }
-    if let Some(rest) = send(url, &otlp(&SessionParts::of(reading)))? {
+    if let Some(rest) = send(url, &otlp(&SessionParts::new(reading)))? {
         say(&rest);
         return Ok(Exit::Failed);
     }
@@ -104,10 +104,10 @@ fn by_name(path: &Path) -> Option<Format> {
 
 fn document(reading: Reading, format: Format, size: Size) -> Result<String, String> {
     Ok(match format {
-        Format::Html => html(&SessionParts::of(reading), &TimeZone::system()),
-        Format::Json => json(&chat(&SessionParts::of(reading)))?,
-        Format::Atif => json(&atif(&SessionParts::of(reading))?)?,
-        Format::Otlp => json(&otlp(&SessionParts::of(reading)))?,
+        Format::Html => html(&SessionParts::new(reading), &TimeZone::system()),
+        Format::Json => json(&chat(&SessionParts::new(reading)))?,
+        Format::Atif => json(&atif(&SessionParts::new(reading))?)?,
+        Format::Otlp => json(&otlp(&SessionParts::new(reading)))?,
         Format::Md => screen(reading, size).markdown(),
         Format::Csv => screen(reading, size).ledger(),
         Format::Cast => {
@@ -123,7 +123,7 @@ fn document(reading: Reading, format: Format, size: Size) -> Result<String, Stri
 fn screen(reading: Reading, size: Size) -> ReplayScreen {
     let mut screen = ReplayScreen::new(replayed(reading.header(), size));
     for moment in moments(reading.records) {
-        screen.take(moment.at, moment.update);
+        screen.receive(moment.at, moment.update);
     }
     screen
 }

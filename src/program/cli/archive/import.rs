@@ -9,7 +9,7 @@ use crate::program::cli::exit::{Exit, print, say};
 use crate::program::cli::journal::secrets;
 use steersman_base::summary::count;
 use steersman_base::text::visible_line;
-use steersman_session::import::{find, read};
+use steersman_session::import::{find, import_file};
 use steersman_session::journal::{Import, SessionFiles};
 
 /// The arguments of `import`.
@@ -53,7 +53,7 @@ struct Tally {
 
 impl Tally {
     fn import(&mut self, files: &SessionFiles, path: &Path) {
-        let imported = match read(path) {
+        let imported = match import_file(path) {
             Ok(Some(imported)) => imported,
             Ok(None) => {
                 self.others += 1;

@@ -51,5 +51,5 @@ pub fn run(flags: &Flags, command: &ArchiveCommand) -> Exit {
         ArchiveCommand::Replay(args) => replay::run(flags, &files, args),
         ArchiveCommand::Import(args) => Ok(import::run(&files, args)),
     });
-    Exit::of(done, Exit::Failed)
+    Exit::from_result(done, Exit::Failed)
 }

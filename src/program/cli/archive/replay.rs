@@ -48,7 +48,7 @@ pub(super) fn run(flags: &Flags, files: &SessionFiles, args: &ReplayArgs) -> Res
         if args.at.is_some_and(|at| moment.seq > at) {
             break;
         }
-        screen.take(moment.at, moment.update);
+        screen.receive(moment.at, moment.update);
     }
     print(&(screen.rows().join("\n") + "\n"));
     Ok(Exit::Done)

@@ -38,7 +38,7 @@ pub(super) fn run(files: &SessionFiles, args: &SearchArgs) -> Result<Exit, Strin
     let text = if args.json {
         json(&found.hits)?
     } else {
-        lines(&found, &args.words.join(" "), args.most, &all, &SessionIndex::of(files))
+        lines(&found, &args.words.join(" "), args.most, &all, &SessionIndex::load(files))
     };
     print(&text);
     Ok(if found.hits.is_empty() { Exit::Failed } else { Exit::Done })

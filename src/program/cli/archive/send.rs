@@ -44,7 +44,7 @@ pub(super) fn send(url: &Url, trace: &Value) -> Result<Option<String>, String> {
 async fn post(url: &Url, body: Vec<u8>) -> Result<Option<String>, String> {
     let http = Http::default();
     let client = http.client(url).map_err(|error| error.to_string())?;
-    let headers = std::env::var(HEADERS).map(|headers| read(&headers)).unwrap_or_default();
+    let headers = std::env::var(HEADERS).map(|headers| parse_headers(&headers)).unwrap_or_default();
     let request = client.post(url.clone()).headers(headers).header(CONTENT_TYPE, "application/json").body(body);
     let answer = request.send().await.map_err(|error| failure(&error))?;
     let status = answer.status();
@@ -81,7 +81,7 @@ async fn text(mut answer: Response) -> String {
 }
 
 /// Reads `name=value,name=value`; values are written as in an address. What is none is left out.
-fn read(headers: &str) -> HeaderMap {
+fn parse_headers(headers: &str) -> HeaderMap {
     let header = |pair: &str| {
         let (name, value) = pair.split_once('=')?;
         let name = HeaderName::from_bytes(name.trim().as_bytes()).ok()?;

@@ -37,7 +37,7 @@ pub fn run(flags: &Flags) -> Exit {
             () = check(flags, &mut report) => report.exit(),
         })
     });
-    Exit::of(checked, Exit::Failed)
+    Exit::from_result(checked, Exit::Failed)
 }
 
 async fn check(flags: &Flags, report: &mut Report) {
@@ -88,9 +88,9 @@ fn configuration(start: &Start, flags: &Flags, report: &mut Report) {
             report.problem("configuration", &format!("the profile {name}: {error}"), todo_about(error));
         }
     }
-    if let Some(kept) = KeptRules::of(&start.places, &start.cwd) {
+    if let Some(kept) = KeptRules::find(&start.places, &start.cwd) {
         let mut faults = Vec::new();
-        let rules = kept.read(&mut faults).iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let rules = kept.load(&mut faults).iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         if !rules.is_empty() {
             report.note("kept rules", &format!("{rules}; /rules on the screen removes one"));
         }
@@ -110,9 +110,9 @@ fn left_out(start: &Start) -> Vec<String> {
     user_agents(start, &mut roster);
     let mut library = user_library(&start.places);
     // Whether the project is trusted or not: what it would bring.
-    let offer = start.places.project.as_deref().and_then(|root| ProjectOffer::read(root, &start.places.below));
+    let offer = start.places.project.as_deref().and_then(|root| ProjectOffer::load(root, &start.places.below));
     sentences.extend(offer.iter().flat_map(|offer| offer.faults.iter().cloned()));
-    for offer in offer.into_iter().chain(plugins::known(&start.places, &start.cwd, &mut sentences)) {
+    for offer in offer.into_iter().chain(plugins::trusted_plugins(&start.places, &start.cwd, &mut sentences)) {
         adopted(&offer, &mut roster, &mut library);
     }
     sentences.extend(roster.left_out());
@@ -157,7 +157,7 @@ fn todo_about(error: &ConfigError) -> &'static str {
 /// Reads the key; an error means that the server cannot be asked.
 async fn key(server: &Server, report: &mut Report) -> Result<Option<ApiKey>, ()> {
     let service = Service::at(&server.base_url);
-    let key = match keys::read(&server.key).await {
+    let key = match keys::read_key(&server.key).await {
         Ok(key) => key,
         Err(sentence) => {
             report.problem("key", &sentence, "make the file or the command give the key and nothing else");

@@ -83,7 +83,7 @@ impl ExecRun<'_> {
         }
         if let Some(lines) = self.lines.take() {
             let begun = lines.close();
-            while let Some(read) = lines.take() {
+            while let Some(read) = lines.take_line() {
                 if let Some(message) = text_of(read.line) {
                     self.keep(message);
                 }

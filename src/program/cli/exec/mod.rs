@@ -107,7 +107,7 @@ fn settle(start: &mut Start, args: &ExecArgs) -> Result<(), String> {
     let lists = RuleLists { allow: args.allow.clone(), ask: args.ask.clone(), deny: args.deny.clone() };
     lists.parse().map_err(|error| error.to_string())?;
     start.config.rules = lists.and(std::mem::take(&mut start.config.rules));
-    start.appended_prompt = args.append_system_prompt.as_deref().map(prompt::read).transpose()?;
+    start.appended_prompt = args.append_system_prompt.as_deref().map(prompt::read_prompt_file).transpose()?;
     start.trust.clone_from(&args.trust_project);
     start.max_rounds = args.max_rounds.map(NonZeroU32::get);
     start.only_tools.clone_from(&args.tools);
@@ -118,7 +118,7 @@ fn settle(start: &mut Start, args: &ExecArgs) -> Result<(), String> {
 /// Returns the program that decides about permissions.
 fn permission(start: &Start, args: &ExecArgs) -> Result<Option<PermissionCommand>, String> {
     let Some(line) = &args.permission_command else { return Ok(None) };
-    PermissionCommand::read(line, &writable(&start.cwd, &start.config)).map(Some)
+    PermissionCommand::parse(line, &writable(&start.cwd, &start.config)).map(Some)
 }
 
 fn run_loaded(
@@ -360,7 +360,7 @@ async fn steer(
         run.take_updates();
         run.send_waiting();
         if let Some(exit) = run.ended() {
-            run.leave_beside();
+            run.leave_others();
             run.list_unsent();
             run.unasked.say(&run.err);
             return exit;

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use super::steering::ExecRun;
-use crate::program::config::CommandWords;
+use crate::program::config::CommandSetting;
 use steersman_base::limits;
 use steersman_base::protocol::{Answer, ApprovalId, ApprovalRequest, Reply, Request, Update};
 use steersman_base::text::escaped_json;
@@ -44,8 +44,8 @@ impl PermissionCommand {
     ///
     /// # Errors
     /// One sentence for the user.
-    pub fn read(line: &str, writable: &[PathBuf]) -> Result<Self, String> {
-        let words = CommandWords::Line(line.to_owned()).words().ok_or("--permission-command names no program")?;
+    pub fn parse(line: &str, writable: &[PathBuf]) -> Result<Self, String> {
+        let words = CommandSetting::Line(line.to_owned()).split().ok_or("--permission-command names no program")?;
         let mut command = UserCommand::new(words);
         let refused = |word| format!("--permission-command names {word}, which commands of the agent can change");
         command.keep_from(writable).map_err(refused)?;
@@ -68,7 +68,7 @@ impl PermissionCommand {
         let next = open.iter().find(|request| !self.asked.contains(&request.id));
         if let Some(request) = next.cloned() {
             let (id, command) = (request.id, self.command.clone());
-            let question = PermissionQuestion::of(&request, self.session.clone());
+            let question = PermissionQuestion::new(&request, self.session.clone());
             self.asked.insert(id);
             let deciding = async move {
                 let decided = decide(&command, &question, limits::PERMISSION_COMMAND_TIME).await;
@@ -162,7 +162,7 @@ mod tests {
 
     async fn run(script: &str, time: Duration) -> Result<PermissionAnswer, String> {
         let command = UserCommand::new(["/bin/sh", "-c", script].map(str::to_owned).into());
-        decide(&command, &PermissionQuestion::of(&request(), None), time).await
+        decide(&command, &PermissionQuestion::new(&request(), None), time).await
     }
 
     #[tokio::test]

@@ -39,7 +39,7 @@ pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<Prompt>, String> {
         }
         (Some("-"), _) => standard_input()?,
         (Some(prompt), _) => prompt.to_owned(),
-        (None, Some(path)) => trimmed(&read(path)?),
+        (None, Some(path)) => trimmed(&read_prompt_file(path)?),
         (None, None) if !args.attach.is_empty() => return Err("--attach needs a prompt".to_owned()),
         (None, None) if !args.image.is_empty() => return Err("--image needs a prompt".to_owned()),
         (None, None) => return Ok(None),
@@ -50,7 +50,7 @@ pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<Prompt>, String> {
     let mut prompt = Prompt { text, images: Vec::new(), is_filled_in: false };
     for path in &args.attach {
         let (name, bytes) = (path.display().to_string(), read_bytes(path, limits::IMAGE_FILE_BYTES)?);
-        if ImageType::of(&bytes).is_some() {
+        if ImageType::detect(&bytes).is_some() {
             attach_bytes(&mut prompt.text, &mut prompt.images, &name, &bytes)?;
         } else {
             add_block(&mut prompt.text, &format!("{name}:"), &text_within(path, bytes)?);
@@ -102,7 +102,7 @@ pub(in crate::program::cli) fn standard_input() -> Result<String, String> {
     Ok(trimmed(&text))
 }
 
-pub(super) fn read(path: &Path) -> Result<String, String> {
+pub(super) fn read_prompt_file(path: &Path) -> Result<String, String> {
     text_within(path, read_bytes(path, limits::MESSAGE_BYTES as u64)?)
 }
 
@@ -119,7 +119,8 @@ fn text_within(path: &Path, bytes: Vec<u8>) -> Result<String, String> {
 }
 
 pub(super) fn read_schema(path: &Path) -> Result<Arc<OutputSchema>, String> {
-    let schema = output_schema::read(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))?;
+    let schema =
+        output_schema::parse(&read_prompt_file(path)?).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(Arc::new(schema))
 }
 

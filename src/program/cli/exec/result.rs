@@ -12,7 +12,7 @@ use super::args::{ExecArgs, OutputForm};
 use super::start;
 use crate::program::cli::exit::{Exit, StrictEnd};
 use crate::program::cli::output::Output;
-use steersman_base::event::{Outcome, Pending, TurnFaultKind, TurnFinish};
+use steersman_base::event::{Outcome, Pending, TurnFailureKind, TurnFinish};
 use steersman_base::limits;
 use steersman_core::listener::JsonLines;
 use steersman_session::named_file::{ExistingFile, write_named};
@@ -110,8 +110,8 @@ fn strict(exit: Exit, record: &RunRecord, known: Option<StrictEnd>) -> Exit {
     let end = match exit {
         Exit::Failed if known.is_some() => known,
         Exit::Failed => match last.and_then(|last| last.fault).map(|fault| fault.kind) {
-            Some(TurnFaultKind::Budget | TurnFaultKind::Steps | TurnFaultKind::Rounds) => Some(StrictEnd::UsedUp),
-            Some(TurnFaultKind::Authentication) => Some(StrictEnd::Authentication),
+            Some(TurnFailureKind::Budget | TurnFailureKind::Steps | TurnFailureKind::Rounds) => Some(StrictEnd::UsedUp),
+            Some(TurnFailureKind::Authentication) => Some(StrictEnd::Authentication),
             _ => None,
         },
         Exit::Done if record.has_refused() => Some(StrictEnd::Refused),

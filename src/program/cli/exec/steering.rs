@@ -54,7 +54,7 @@ pub(super) enum Keeping {
 /// A run under way.
 pub(super) struct ExecRun<'a> {
     pub(super) client: &'a dyn Client,
-    /// What was taken and is to be folded, in order.
+    /// What was taken and is to be applied, in order.
     pub(super) updates: VecDeque<Update>,
     pub lines: Option<Lines>,
     pub err: Output,
@@ -226,7 +226,7 @@ impl<'a> ExecRun<'a> {
         self.updates.extend(self.client.answers().into_iter().chain(events));
         // One that makes a request is not overtaken by what comes of that.
         while let Some(update) = self.updates.pop_front() {
-            self.take(&update);
+            self.apply(&update);
         }
         // Who reads JSON finds them there, and a program that decides gets them.
         if !self.has_requests() && (self.permission.is_none() || self.lines.is_some()) {
@@ -348,7 +348,7 @@ impl<'a> ExecRun<'a> {
             if !self.has_room() {
                 return;
             }
-            let Some(read) = self.lines.as_ref().and_then(Lines::take) else { break };
+            let Some(read) = self.lines.as_ref().and_then(Lines::take_line) else { break };
             self.line(read);
         }
         if self.lines.as_ref().is_some_and(Lines::is_over) {
@@ -361,7 +361,7 @@ impl<'a> ExecRun<'a> {
         if let Some(lines) = self.lines.take() {
             lines.close();
             // What stands behind `end` is returned.
-            while let Some(read) = lines.take() {
+            while let Some(read) = lines.take_line() {
                 if let Some(message) = text_of(read.line) {
                     self.keep(message);
                 }
@@ -394,7 +394,7 @@ impl<'a> ExecRun<'a> {
         }
     }
 
-    fn take(&mut self, update: &Update) {
+    fn apply(&mut self, update: &Update) {
         self.progress.on_update(update);
         match update {
             Update::Reply(reply) => self.replied(reply),
@@ -467,8 +467,8 @@ impl<'a> ExecRun<'a> {
             | Update::Budget(_) => {}
             Update::Queues { queues, paused } => {
                 self.is_paused = *paused;
-                let is_beside = |entry: &&Pending| !entry.starts_turn() && !entry.held;
-                self.beside = queues.iter().flat_map(|(_, queue)| queue).filter(is_beside).cloned().collect();
+                let is_parallel = |entry: &&Pending| !entry.starts_turn() && !entry.held;
+                self.beside = queues.iter().flat_map(|(_, queue)| queue).filter(is_parallel).cloned().collect();
             }
         }
     }
@@ -506,7 +506,7 @@ impl<'a> ExecRun<'a> {
 
     /// Takes what starts no turn and so is not sent: it waits in a saved session; what waits for a condition of this run
     /// is listed as unsent all the same.
-    pub fn leave_beside(&mut self) {
+    pub fn leave_others(&mut self) {
         for entry in std::mem::take(&mut self.beside) {
             if self.keeping == Keeping::InSession && entry.trigger.is_none() {
                 self.err.say(&format!("kept for the next message of this session: {}", start_of(&entry.text)));

@@ -76,7 +76,7 @@ pub async fn broken_guards(
         let mut detail = QuestionText::default();
         detail.part("Steersman cannot read this. It may be a hook that forbids calls:");
         for guard in &stopping {
-            detail.quote(&format!("{}: {}", guard.fault(), guard.calls()));
+            detail.quote(&format!("{}: {}", guard.error(), guard.calls()));
         }
         detail.part("Yes: these calls run without it, in later sessions too, until the file changes.");
         detail.part("No: this session blocks them. Fix the file and start again.");
@@ -90,14 +90,14 @@ pub async fn broken_guards(
         }
     }
     let together = |said: Vec<String>| (!said.is_empty()).then(|| said.join("; "));
-    let left = without.iter().map(|guard| format!("{}: you chose to go on without this hook", guard.fault())).collect();
+    let left = without.iter().map(|guard| format!("{}: you chose to go on without this hook", guard.error())).collect();
     notes.extend(together(left));
     let how = match front {
         FrontEnd::Screen => "fix the file and start again",
         FrontEnd::Exec => "fix the file, start steersman once and go on without it, or give --without-broken-hooks",
     };
     let stopped =
-        stopping.iter().map(|guard| format!("{}: Steersman blocks {}", guard.fault(), guard.calls())).collect();
+        stopping.iter().map(|guard| format!("{}: Steersman blocks {}", guard.error(), guard.calls())).collect();
     notes.extend(together(stopped).map(|line| format!("{line}; {how}")));
     stopping
 }

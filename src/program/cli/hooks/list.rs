@@ -53,7 +53,7 @@ fn rows(flags: &Flags) -> Result<String, String> {
         } else {
             "Steersman blocks its calls until you fix it"
         };
-        let _ = writeln!(text, "{}: {}: {what}", guard.fault(), guard.calls());
+        let _ = writeln!(text, "{}: {}: {what}", guard.error(), guard.calls());
     }
     Ok(text)
 }
@@ -62,7 +62,7 @@ fn line(hook: &HookStatus) -> String {
     let HookStatus { file, event, matcher, command, state, in_background } = hook;
     let matcher = if matcher.is_empty() { "*" } else { matcher };
     let beside = if *in_background { ", in the background" } else { "" };
-    let (matcher, command, state) = (visible_line(matcher), visible_line(command), state.words());
+    let (matcher, command, state) = (visible_line(matcher), visible_line(command), state.label());
     format!("{file}  {event}  {matcher}  {command}  ({state}{beside})\n")
 }
 
@@ -90,7 +90,7 @@ pub fn all(search: &HookSearch<'_>, trusted: Option<&[TrustedHook]>) -> (Vec<Hoo
     }
     notes.append(&mut others);
     let project = search.places.project.as_deref();
-    if let Some(offer) = project.and_then(|root| ProjectOffer::read(root, &search.places.below)) {
+    if let Some(offer) = project.and_then(|root| ProjectOffer::load(root, &search.places.below)) {
         let record = TrustRecord::at(search.places.state.as_deref());
         let is_trusted = record.is_some_and(|record| record.knows(&offer));
         for TrustedHook { hook, .. } in &offer.hooks {
@@ -99,7 +99,7 @@ pub fn all(search: &HookSearch<'_>, trusted: Option<&[TrustedHook]>) -> (Vec<Hoo
         }
         notes.extend(offer.faults.iter().filter(|fault| fault.contains("hooks that are not run")).cloned());
     }
-    for plugin in plugins::known(search.places, search.cwd, &mut notes) {
+    for plugin in plugins::trusted_plugins(search.places, search.cwd, &mut notes) {
         found.extend(plugin.hooks.iter().map(|TrustedHook { hook, .. }| hook.status(HookState::Accepted)));
     }
     (found, notes)

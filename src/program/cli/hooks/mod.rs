@@ -109,7 +109,7 @@ pub fn of_user(search: &HookSearch<'_>, notes: &mut Vec<String>, others: &mut Ve
             match scripts(&hook, &at) {
                 Ok(named) => {
                     let is_safe = named.iter().all(|script| !programs::passes_through(&script.path, writable));
-                    let pin = HookPin::of(&hook, &named, &at);
+                    let pin = HookPin::new(&hook, &named, &at);
                     let decision = || record.as_ref().and_then(|record| record.decision(&pin.hash));
                     let state = if is_own && is_safe {
                         UserHookState::Trusted(HookTrust::Configuration)
@@ -125,7 +125,7 @@ pub fn of_user(search: &HookSearch<'_>, notes: &mut Vec<String>, others: &mut Ve
                 Err(why) => file.faults.push(format!("{} ({why})", hook.event)),
             }
         }
-        notes.extend(file.fault_line(&shown));
+        notes.extend(file.error_line(&shown));
     }
     found
 }

@@ -29,7 +29,7 @@ pub(super) fn run(flags: &Flags, file: Option<&Path>, write: bool) -> Result<Exi
         let shown = file.display();
         let text = read_own_text(file, limits::MCP_KNOWN_BYTES).map_err(|error| format!("{shown}: {error}"))?;
         let ForeignServers { servers, notes } =
-            read(file, &text, &start).map_err(|error| format!("{shown}: {error}"))?;
+            parse_servers(file, &text, &start).map_err(|error| format!("{shown}: {error}"))?;
         all.notes.extend(notes.into_iter().map(|note| format!("{shown}: {note}")));
         for (name, server) in servers {
             if start.config.servers.contains_key(&name) || all.servers.contains_key(&name) {
@@ -66,7 +66,7 @@ fn usual(start: &Start) -> Vec<PathBuf> {
     vec![home.join(".claude.json"), codex.join("config.toml")]
 }
 
-fn read(file: &Path, text: &str, start: &Start) -> Result<ForeignServers, String> {
+fn parse_servers(file: &Path, text: &str, start: &Start) -> Result<ForeignServers, String> {
     if file.extension().is_some_and(|extension| extension == "toml") {
         return read_codex(text);
     }

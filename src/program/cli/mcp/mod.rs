@@ -20,7 +20,7 @@ use clap::Subcommand;
 use crate::program::cli::args::Flags;
 use crate::program::cli::exit::Exit;
 use crate::program::cli::load::{Start, load};
-use crate::program::cli::project::{FrontEnd, known};
+use crate::program::cli::project::{FrontEnd, trusted_offer};
 use crate::program::cli::workbench::workbench;
 use steersman_core::approval::{Answerer, Approvals, Mode, Policy};
 use steersman_extensions::mcp::Servers;
@@ -76,14 +76,14 @@ pub fn run(flags: &Flags, command: &McpCommand) -> Exit {
         McpCommand::Login { name } => login::log_in(flags, name),
         McpCommand::Logout { name } => login::log_out(flags, name),
     };
-    Exit::of(outcome, Exit::Usage)
+    Exit::from_result(outcome, Exit::Usage)
 }
 
 /// Reads the configuration, with the servers of the project where the user trusts it already; sentences go to `notes`.
 fn started(flags: &Flags, notes: &mut Vec<String>) -> Result<Start, String> {
     let mut start = load(flags, FrontEnd::Exec, Answerer::Nobody).map_err(|error| error.to_string())?;
     notes.extend(start.places.notes.iter().cloned());
-    if let Some(offer) = known(&start.places, None, notes) {
+    if let Some(offer) = trusted_offer(&start.places, None, notes) {
         start.adopt(&offer);
     }
     Ok(start)

@@ -97,7 +97,7 @@ impl Marketplace {
     ///
     /// # Errors
     /// One sentence: it cannot be used.
-    pub fn read(root: &Path) -> Result<Option<Self>, String> {
+    pub fn load(root: &Path) -> Result<Option<Self>, String> {
         let Some(list) = read_json(&root.join(DIRECTORY).join("marketplace.json"))? else { return Ok(None) };
         let below = list.get("metadata").and_then(|metadata| metadata.get("pluginRoot")).and_then(Value::as_str);
         let below = below.unwrap_or_default();
@@ -123,7 +123,7 @@ impl Manifest {
     ///
     /// # Errors
     /// One sentence: it is no plugin that can be used.
-    pub fn read(root: &Path, entry: Option<&Value>) -> Result<Self, String> {
+    pub fn load(root: &Path, entry: Option<&Value>) -> Result<Self, String> {
         let own = read_json(&root.join(DIRECTORY).join("plugin.json"))?;
         let strict = entry.and_then(|entry| entry.get("strict")).and_then(Value::as_bool).unwrap_or(true);
         if own.is_none() && entry.is_none() {

@@ -34,7 +34,7 @@ use steersman_core::approval::{Answerer, Approvals};
 
 pub use manifest::{DIRECTORY, Manifest, Marketplace, Part, text_with_root, with_root};
 pub use record::{AddedPlugin, PluginRecord};
-pub use wanted::wanted;
+pub use wanted::required_plugins;
 
 /// What is done with plugins.
 #[derive(Debug, Subcommand)]
@@ -75,7 +75,7 @@ pub fn run(flags: &Flags, command: &PluginCommand) -> Exit {
         PluginCommand::List => list(&start),
         PluginCommand::Remove { name } => remove(&start, name),
     });
-    Exit::of(outcome, Exit::Failed)
+    Exit::from_result(outcome, Exit::Failed)
 }
 
 fn record_of(start: &Start) -> Result<PluginRecord, String> {
@@ -103,8 +103,8 @@ fn add_from(
         list,
         commit: commit.clone(),
     };
-    let Some(Marketplace { name: marketplace, plugins }) = Marketplace::read(&root)? else {
-        let manifest = Manifest::read(&root, None)?;
+    let Some(Marketplace { name: marketplace, plugins }) = Marketplace::load(&root)? else {
+        let manifest = Manifest::load(&root, None)?;
         return add_one(start, record, &plugin(&manifest.name, root, None), trust).map(|()| Exit::Done);
     };
     let listed: Vec<&str> = plugins.iter().map(|plugin| plugin.name.as_str()).collect();
@@ -160,7 +160,7 @@ fn add_one(start: &Start, record: &PluginRecord, plugin: &AddedPlugin, trust: &[
     let before = known.text_of_root(&offer);
     print(&offer.question(before.as_deref()).finish());
     let is_trusted =
-        trust.contains(&hash) || (trust.is_empty() && asked(&format!("trust the plugin {name} ({brings})?")));
+        trust.contains(&hash) || (trust.is_empty() && confirm(&format!("trust the plugin {name} ({brings})?")));
     if is_trusted {
         known.add(&offer).map_err(|error| error.to_string())?;
         say(&format!("added the plugin {name}: {brings}"));
@@ -174,7 +174,7 @@ fn add_one(start: &Start, record: &PluginRecord, plugin: &AddedPlugin, trust: &[
 }
 
 /// Asks on the terminal; without one the answer is no.
-fn asked(question: &str) -> bool {
+fn confirm(question: &str) -> bool {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return false;
     }
@@ -186,7 +186,7 @@ fn asked(question: &str) -> bool {
 }
 
 fn list(start: &Start) -> Result<Exit, String> {
-    let plugins = record_of(start)?.read().map_err(|error| error.to_string())?;
+    let plugins = record_of(start)?.load().map_err(|error| error.to_string())?;
     let trust = TrustRecord::at(start.places.state.as_deref());
     let mut text = String::new();
     for plugin in &plugins {
@@ -213,7 +213,7 @@ fn list(start: &Start) -> Result<Exit, String> {
 
 fn remove(start: &Start, name: &str) -> Result<Exit, String> {
     let record = record_of(start)?;
-    let plugins = record.read().map_err(|error| error.to_string())?;
+    let plugins = record.load().map_err(|error| error.to_string())?;
     let plugin = plugins.iter().find(|plugin| plugin.name == name);
     let plugin = plugin.ok_or_else(|| format!("there is no plugin {}; steersman plugin list", visible_line(name)))?;
     record.remove(&plugin.name).map_err(|error| error.to_string())?;
@@ -224,7 +224,7 @@ fn remove(start: &Start, name: &str) -> Result<Exit, String> {
 
 /// Removes the clones that no plugin is of any more.
 fn remove_unused(places: &UserDirectories, record: &PluginRecord) -> Result<(), String> {
-    let used = record.read().map_err(|error| error.to_string())?;
+    let used = record.load().map_err(|error| error.to_string())?;
     let Some(data) = plugins_of(places).and_then(|data| data.canonicalize().ok()) else { return Ok(()) };
     for entry in data.read_dir().into_iter().flatten().flatten() {
         let path = entry.path();
@@ -245,7 +245,7 @@ fn plugins_of(places: &UserDirectories) -> Option<PathBuf> {
 /// Reads the plugins that were added; a sentence about each that cannot be used goes to `notes`.
 fn offers(places: &UserDirectories, cwd: &Path, notes: &mut Vec<String>) -> Vec<ProjectOffer> {
     let Some(record) = PluginRecord::at(places.state.as_deref()) else { return Vec::new() };
-    let plugins = match record.read() {
+    let plugins = match record.load() {
         Ok(plugins) => plugins,
         Err(error) => {
             notes.push(format!("no plugin is used: {error}"));
@@ -266,14 +266,14 @@ fn offers(places: &UserDirectories, cwd: &Path, notes: &mut Vec<String>) -> Vec<
 }
 
 /// Returns the plugins that the user trusts as they are; sentences about the others go to `notes`.
-pub fn known(places: &UserDirectories, cwd: &Path, notes: &mut Vec<String>) -> Vec<ProjectOffer> {
+pub fn trusted_plugins(places: &UserDirectories, cwd: &Path, notes: &mut Vec<String>) -> Vec<ProjectOffer> {
     let mut left_out = Vec::new();
-    let offers = known_with(places, cwd, notes, &mut left_out);
+    let offers = trusted_plugins_with(places, cwd, notes, &mut left_out);
     notes.append(&mut left_out);
     offers
 }
 
-fn known_with(
+fn trusted_plugins_with(
     places: &UserDirectories,
     cwd: &Path,
     notes: &mut Vec<String>,
@@ -304,7 +304,7 @@ pub async fn trusted(
     left_out: &mut Vec<String>,
 ) -> Vec<ProjectOffer> {
     if front == FrontEnd::Exec {
-        return known_with(places, cwd, notes, left_out);
+        return trusted_plugins_with(places, cwd, notes, left_out);
     }
     let record = TrustRecord::at(places.state.as_deref());
     let mut trusted = Vec::new();

@@ -32,11 +32,11 @@ impl AddedPlugin {
     /// # Errors
     /// One sentence: why it cannot be used.
     pub fn manifest(&self) -> Result<Manifest, String> {
-        let Some(list) = &self.list else { return Manifest::read(&self.root, None) };
-        let listed = Marketplace::read(list)?.ok_or("its marketplace.json is gone")?.plugins;
+        let Some(list) = &self.list else { return Manifest::load(&self.root, None) };
+        let listed = Marketplace::load(list)?.ok_or("its marketplace.json is gone")?.plugins;
         let entry = listed.into_iter().find(|listed| listed.name == self.name);
         let entry = entry.ok_or("its marketplace does not list it any more")?.entry;
-        let manifest = Manifest::read(&self.root, Some(&entry))?;
+        let manifest = Manifest::load(&self.root, Some(&entry))?;
         // The list names it.
         Ok(Manifest { name: self.name.clone(), ..manifest })
     }
@@ -62,7 +62,7 @@ impl PluginRecord {
     ///
     /// # Errors
     /// That of the system, or of the file.
-    pub fn read(&self) -> io::Result<Vec<AddedPlugin>> {
+    pub fn load(&self) -> io::Result<Vec<AddedPlugin>> {
         self.0.read().map(|all: PluginFile| all.plugin)
     }
 

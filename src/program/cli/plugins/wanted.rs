@@ -12,11 +12,11 @@ use steersman_base::regular_file::read_own_text;
 use steersman_base::text::{clip, visible_line};
 
 /// Returns a line about the plugins that the settings of a project enable, and one about those of the user's settings.
-pub fn wanted(places: &UserDirectories) -> (Option<String>, Option<String>) {
+pub fn required_plugins(places: &UserDirectories) -> (Option<String>, Option<String>) {
     let record = PluginRecord::at(places.state.as_deref());
     let line = |shown: &str, path: &Path| {
         let text = read_own_text(path, limits::HOOK_FILE_BYTES).ok()?;
-        let line = wanted_line(shown, &text, record.as_ref())?;
+        let line = required_line(shown, &text, record.as_ref())?;
         Some(clip(&line, limits::LEFT_OUT_LINE_BYTES).into_owned())
     };
     let project = places.below.iter().chain(&places.project);
@@ -26,9 +26,9 @@ pub fn wanted(places: &UserDirectories) -> (Option<String>, Option<String>) {
 }
 
 /// Returns one line about the plugins that a settings file enables and that were not added; `None` without any.
-fn wanted_line(file: &str, text: &str, record: Option<&PluginRecord>) -> Option<String> {
+fn required_line(file: &str, text: &str, record: Option<&PluginRecord>) -> Option<String> {
     let settings: Value = serde_json::from_str(text).ok()?;
-    let added = record.and_then(|record| record.read().ok()).unwrap_or_default();
+    let added = record.and_then(|record| record.load().ok()).unwrap_or_default();
     let is_added = |name: &str| added.iter().any(|plugin| plugin.name == name);
     let enabled = settings.get("enabledPlugins").and_then(Value::as_object).into_iter().flatten();
     let enabled = enabled.filter(|(_, is_on)| is_on.as_bool() == Some(true));

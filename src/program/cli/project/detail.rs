@@ -179,7 +179,7 @@ fn describe_server(text: &mut QuestionText, name: &str, server: &ServerSection) 
         text.optional(label, seconds.map(|seconds| seconds.to_string()).as_deref());
     }
     // What `private`, `untrusted` and `egress` say.
-    for words in server.traits_in_words() {
+    for words in server.trait_labels() {
         text.sentence(words);
     }
 }

@@ -40,7 +40,7 @@ impl ProjectOffer {
                     file.faults.push(format!("{} ({why})", hook.event));
                     continue;
                 }
-                match HookPin::read(&hook, &at) {
+                match HookPin::load(&hook, &at) {
                     Ok(pin) => {
                         self.hashed(format!("hook {name}"), pin.hash.clone().into_bytes());
                         self.hooks.push(TrustedHook { hook, trust: HookTrust::Content(pin) });
@@ -48,7 +48,7 @@ impl ProjectOffer {
                     Err(why) => file.faults.push(format!("{} ({why})", hook.event)),
                 }
             }
-            self.faults.extend(file.fault_line(name));
+            self.faults.extend(file.error_line(name));
         }
     }
 

@@ -51,14 +51,14 @@ pub enum FrontEnd {
 
 /// Returns the project's files if the user trusts them already; sentences go to `notes`.
 /// `trust` is the hash of files that are trusted for this run.
-pub fn known(places: &UserDirectories, trust: Option<&str>, notes: &mut Vec<String>) -> Option<ProjectOffer> {
+pub fn trusted_offer(places: &UserDirectories, trust: Option<&str>, notes: &mut Vec<String>) -> Option<ProjectOffer> {
     let mut left_out = Vec::new();
-    let offer = known_with(places, trust, notes, &mut left_out);
+    let offer = trusted_offer_with(places, trust, notes, &mut left_out);
     notes.append(&mut left_out);
     offer
 }
 
-fn known_with(
+fn trusted_offer_with(
     places: &UserDirectories,
     trust: Option<&str>,
     notes: &mut Vec<String>,
@@ -97,7 +97,7 @@ pub async fn trusted(
     left_out: &mut Vec<String>,
 ) -> Option<ProjectOffer> {
     if front == FrontEnd::Exec {
-        return known_with(places, trust, notes, left_out);
+        return trusted_offer_with(places, trust, notes, left_out);
     }
     let (offer, record) = match look(places, left_out)? {
         ProjectTrust::Trusted(offer) => return Some(offer),
@@ -121,7 +121,7 @@ pub async fn trusted(
 /// Returns the files of a project that is not trusted as it is, where its broken hooks count nevertheless: the user has trusted
 /// it before, or nothing else of it needs trust and the user can be asked.
 pub fn relied_on(places: &UserDirectories, front: FrontEnd) -> Option<ProjectOffer> {
-    let offer = ProjectOffer::read(places.project.as_deref()?, &places.below)?;
+    let offer = ProjectOffer::load(places.project.as_deref()?, &places.below)?;
     let is_known = TrustRecord::at(places.state.as_deref()).is_some_and(|record| record.knows_root(&offer));
     let counts = is_known || (front == FrontEnd::Screen && !offer.acts());
     Some(offer).filter(|_| counts)
@@ -151,7 +151,7 @@ enum ProjectTrust {
 
 /// Reads the project's files; `None` when nothing of them would take effect.
 fn look(places: &UserDirectories, notes: &mut Vec<String>) -> Option<ProjectTrust> {
-    let offer = ProjectOffer::read(places.project.as_deref()?, &places.below)?;
+    let offer = ProjectOffer::load(places.project.as_deref()?, &places.below)?;
     notes.extend(offer.faults.iter().cloned());
     if !offer.acts() {
         return None;

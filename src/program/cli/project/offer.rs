@@ -18,7 +18,7 @@ use steersman_base::regular_file::{Head, head};
 use steersman_base::text::hex;
 use steersman_extensions::hooks::{BrokenGuard, TrustedHook};
 use steersman_extensions::mcp::definition::PinnedFiles;
-use steersman_extensions::mcp::names::server_name_fault;
+use steersman_extensions::mcp::names::server_name_error;
 use steersman_tools::workspace::{NamedFiles, Script, Workspace};
 
 /// The directory of a project's files for this program.
@@ -71,7 +71,7 @@ pub struct ProjectOffer {
 impl ProjectOffer {
     /// Reads the files of a project, with the skills, commands and agents of directories `below` its root, the nearest to the
     /// working directory first; `None` when there are none.
-    pub fn read(root: &Path, below: &[PathBuf]) -> Option<Self> {
+    pub fn load(root: &Path, below: &[PathBuf]) -> Option<Self> {
         let workspace = Workspace::new(root).ok()?;
         let root = root.to_path_buf();
         let mut offer = Self { root: root.clone(), ..Self::of_workspace(workspace, root.clone()) };
@@ -164,38 +164,38 @@ impl ProjectOffer {
         if path.symlink_metadata().is_err() {
             return;
         }
-        let Some(text) = self.take(&path) else { return };
+        let Some(text) = self.read_hashed(&path) else { return };
         let layer = match ProjectLayer::parse(&text) {
             Ok(layer) => layer,
-            Err(error) => return self.fault(&path, &format!("{error}; the file is ignored")),
+            Err(error) => return self.note_error(&path, &format!("{error}; the file is ignored")),
         };
         if let Some(named) = &layer.system_prompt {
             let prompt = directory.join(named);
             // Paths without links: a link that leads out of the project is refused.
             let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
             match prompt.canonicalize() {
-                Ok(real) if real.starts_with(&root) => match self.take(&real) {
+                Ok(real) if real.starts_with(&root) => match self.read_hashed(&real) {
                     Some(text) => self.system_prompt = Some(text),
                     None => return,
                 },
-                Ok(_) => return self.fault(&path, "system_prompt leads out of the project; the file is ignored"),
+                Ok(_) => return self.note_error(&path, "system_prompt leads out of the project; the file is ignored"),
                 Err(error) => {
                     let sentence =
                         format!("system_prompt {} cannot be read: {error}; the file is ignored", shown(named));
-                    return self.fault(&path, &sentence);
+                    return self.note_error(&path, &sentence);
                 }
             }
         }
         for (name, server) in &layer.servers {
-            if let Some(fault) = server_name_fault(name) {
-                self.fault(&path, &format!("the server {} is left out: {fault}", shown(Path::new(name))));
+            if let Some(fault) = server_name_error(name) {
+                self.note_error(&path, &format!("the server {} is left out: {fault}", shown(Path::new(name))));
                 continue;
             }
             let earlier = self.servers.insert(name.clone(), server.clone());
             if earlier.is_some_and(|earlier| earlier != *server) {
                 let sentence =
                     format!("the server {name} is left out: {DIRECTORY}/config.toml has another one of this name");
-                self.fault(&self.root.join(SERVERS), &sentence);
+                self.note_error(&self.root.join(SERVERS), &sentence);
             }
         }
         self.layer = Some(layer);
@@ -211,7 +211,7 @@ impl ProjectOffer {
             key.is_none()
         });
         for fault in faults {
-            self.fault(&self.root.join(DIRECTORY).join("config.toml"), &fault);
+            self.note_error(&self.root.join(DIRECTORY).join("config.toml"), &fault);
         }
         let mut room = limits::PINNED_BYTES_OF_SERVERS;
         for (name, server) in self.servers.clone() {
@@ -232,7 +232,7 @@ impl ProjectOffer {
                 }
                 Err(why) => {
                     self.servers.remove(&name);
-                    self.fault(&self.root.join(SERVERS), &format!("the server {name} is left out: {why}"));
+                    self.note_error(&self.root.join(SERVERS), &format!("the server {name} is left out: {why}"));
                 }
             }
         }
@@ -243,15 +243,15 @@ impl ProjectOffer {
         if path.symlink_metadata().is_err() {
             return;
         }
-        let Some(text) = self.take(&path) else { return };
+        let Some(text) = self.read_hashed(&path) else { return };
         match read_project(&text) {
             Ok(ForeignServers { servers, notes }) => {
                 self.servers = servers;
                 for note in &notes {
-                    self.fault(&path, note);
+                    self.note_error(&path, note);
                 }
             }
-            Err(error) => self.fault(&path, &format!("{error}; it is ignored")),
+            Err(error) => self.note_error(&path, &format!("{error}; it is ignored")),
         }
     }
 
@@ -262,13 +262,13 @@ impl ProjectOffer {
         }
         let markdown = |path: &Path| path.extension().is_some_and(|extension| extension == "md");
         for path in self.list(&directory.join("personas"), markdown) {
-            let Some(text) = self.take(&path) else { continue };
+            let Some(text) = self.read_hashed(&path) else { continue };
             match Persona::parse(&text) {
                 Ok(persona) => {
                     let file = self.relative(&path);
                     self.personas.push(ProjectPersona { file, text, persona });
                 }
-                Err(error) => self.fault(&path, &format!("is left out: {error}")),
+                Err(error) => self.note_error(&path, &format!("is left out: {error}")),
             }
         }
     }
@@ -287,7 +287,10 @@ impl ProjectOffer {
             .collect();
         paths.sort();
         if paths.len() > limits::PROJECT_FILES {
-            self.fault(directory, &format!("holds more than {} files; the others are ignored", limits::PROJECT_FILES));
+            self.note_error(
+                directory,
+                &format!("holds more than {} files; the others are ignored", limits::PROJECT_FILES),
+            );
             paths.truncate(limits::PROJECT_FILES);
         }
         paths
@@ -302,7 +305,7 @@ impl ProjectOffer {
     }
 
     /// Reads a file, adds it to the hashed files and returns its text; a fault is noted.
-    fn take(&mut self, path: &Path) -> Option<String> {
+    fn read_hashed(&mut self, path: &Path) -> Option<String> {
         self.take_within(path, limits::PROJECT_FILE_BYTES)
     }
 
@@ -333,27 +336,27 @@ impl ProjectOffer {
     pub(super) fn text(&mut self, path: &Path, bytes: Vec<u8>) -> Option<String> {
         let text = String::from_utf8(bytes).ok();
         if text.is_none() {
-            self.fault(path, "is not UTF-8; it is ignored");
+            self.note_error(path, "is not UTF-8; it is ignored");
         }
         text
     }
 
     pub(super) fn bytes_of(&mut self, path: &Path, most: u64) -> Option<Vec<u8>> {
         let head = match self.read_file(path, most) {
-            Ok(head) if head.is_cut() => {
-                self.fault(path, &format!("is larger than {most} bytes; it is ignored"));
+            Ok(head) if head.is_truncated() => {
+                self.note_error(path, &format!("is larger than {most} bytes; it is ignored"));
                 return None;
             }
             Ok(head) => head,
             Err(error) => {
-                self.fault(path, &format!("is ignored: {error}"));
+                self.note_error(path, &format!("is ignored: {error}"));
                 return None;
             }
         };
         Some(head.bytes)
     }
 
-    pub(super) fn fault(&mut self, path: &Path, sentence: &str) {
+    pub(super) fn note_error(&mut self, path: &Path, sentence: &str) {
         let sentence = format!("{}: {}", self.relative(path), steersman_base::text::visible_line(sentence));
         self.faults.push(sentence);
     }
@@ -374,7 +377,7 @@ fn is_directory(path: &Path) -> bool {
 /// Why one of the files cannot be compared.
 fn server_files(server: &ServerSection, root: &Path) -> Result<NamedFiles, String> {
     let words = server.command.iter().chain(server.args.iter().flatten()).map(String::as_str);
-    NamedFiles::read(words, &server_directory(server, root), root)
+    NamedFiles::find(words, &server_directory(server, root), root)
 }
 
 /// Returns the directory that the command line of a server is meant for.

@@ -51,7 +51,7 @@ impl ProjectOffer {
                 continue;
             }
             // What is wrong with the file is said where its hooks are read.
-            let Some(text) = self.read_file(&path, limits::PROJECT_FILE_BYTES).ok().filter(|head| !head.is_cut())
+            let Some(text) = self.read_file(&path, limits::PROJECT_FILE_BYTES).ok().filter(|head| !head.is_truncated())
             else {
                 continue;
             };

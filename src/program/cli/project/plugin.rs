@@ -14,7 +14,7 @@ use crate::program::cli::places::UserDirectories;
 use crate::program::cli::plugins::{AddedPlugin, Manifest, Part, text_with_root, with_root};
 use crate::program::config::{ForeignServers, read_project};
 use steersman_agent::subagent::{Headless, Persona};
-use steersman_base::front_matter::{FoundFile, SKILL_FILE, Wanted, find};
+use steersman_base::front_matter::{FileChoice, FoundFile, SKILL_FILE, find};
 use steersman_base::limits;
 use steersman_base::text::visible_line;
 use steersman_extensions::hooks::{HookFile, HookPin, HookPlaces, HookTrust, TrustedHook, read_json, read_value};
@@ -71,7 +71,7 @@ impl ProjectOffer {
             let files = if path.is_dir() {
                 Script::read_checkout(&path)
             } else {
-                Script::read(&path).map(|file| file.into_iter().collect())
+                Script::load(&path).map(|file| file.into_iter().collect())
             };
             let files = files.map_err(|why| format!("its tree cannot be compared: {why}"))?;
             for file in &files {
@@ -82,14 +82,14 @@ impl ProjectOffer {
     }
 
     /// Finds the files of a kind below the paths that the plugin names.
-    fn find_in_plugin(&mut self, named: &[PathBuf], wanted: Wanted) -> Vec<(PathBuf, FoundFile)> {
+    fn find_in_plugin(&mut self, named: &[PathBuf], wanted: FileChoice) -> Vec<(PathBuf, FoundFile)> {
         let mut all: Vec<(PathBuf, FoundFile)> = Vec::new();
         let root = self.root.clone();
         for path in named.iter().map(|path| root.join(path)) {
             if path.is_dir() {
                 let found = find(&path, Some(&self.root), wanted);
                 for fault in &found.faults {
-                    self.fault(&path, &visible_line(fault));
+                    self.note_error(&path, &visible_line(fault));
                 }
                 all.extend(found.files.into_iter().map(|file| (path.clone(), file)));
                 continue;
@@ -100,8 +100,8 @@ impl ProjectOffer {
                     let relative = PathBuf::from(path.file_name().unwrap_or_default());
                     all.push((beside, FoundFile { relative, real }));
                 }
-                Ok(_) => self.fault(&path, "is left out: it leads out of the plugin"),
-                Err(error) => self.fault(&path, &format!("is left out: {error}")),
+                Ok(_) => self.note_error(&path, "is left out: it leads out of the plugin"),
+                Err(error) => self.note_error(&path, &format!("is left out: {error}")),
             }
         }
         // A list may name what lies in the usual places too.
@@ -112,7 +112,7 @@ impl ProjectOffer {
 
     fn read_plugin_commands(&mut self, named: &[PathBuf]) {
         let source = format!("plugin {}", self.plugin_name());
-        let found = self.find_in_plugin(named, Wanted::Markdown);
+        let found = self.find_in_plugin(named, FileChoice::Markdown);
         let paths: Vec<PathBuf> = found.iter().map(|(_, file)| file.relative.clone()).collect();
         let root = self.root.clone();
         // A name of this program's is no reason: the name of the plugin stands before it then.
@@ -124,7 +124,7 @@ impl ProjectOffer {
                     note_unused(&text, &command.name, &mut self.unused);
                     self.texts.commands.push((self.relative(real), command));
                 }
-                Err(fault) => self.fault(real, &format!("is left out: {fault}")),
+                Err(fault) => self.note_error(real, &format!("is left out: {fault}")),
             }
         }
     }
@@ -140,7 +140,7 @@ impl ProjectOffer {
                 })
                 .collect();
         let root = self.root.clone();
-        for (_, FoundFile { real, .. }) in self.find_in_plugin(&named, Wanted::Skills) {
+        for (_, FoundFile { real, .. }) in self.find_in_plugin(&named, FileChoice::Skills) {
             let Some(text) = self.read_of_plugin(&real, limits::SKILL_FILE_BYTES) else { continue };
             let folder = real.parent().unwrap_or(&root).to_path_buf();
             let skill = Skill::parse(&text_with_root(&text, &root), &folder, &source);
@@ -151,14 +151,14 @@ impl ProjectOffer {
                     self.texts.skill_files.insert(self.relative(&real), files);
                     self.texts.skills.push((self.relative(&real), skill));
                 }
-                (Err(fault), _) | (_, Err(fault)) => self.fault(&real, &format!("is left out: {fault}")),
+                (Err(fault), _) | (_, Err(fault)) => self.note_error(&real, &format!("is left out: {fault}")),
             }
         }
     }
 
     fn read_plugin_agents(&mut self, named: &[PathBuf]) {
         let mut headless = Headless::default();
-        for (_, FoundFile { relative, real }) in self.find_in_plugin(named, Wanted::Markdown) {
+        for (_, FoundFile { relative, real }) in self.find_in_plugin(named, FileChoice::Markdown) {
             let Some(text) = self.read_of_plugin(&real, limits::COMMAND_FILE_BYTES) else { continue };
             if headless.takes(&text, &relative) {
                 continue;
@@ -166,7 +166,7 @@ impl ProjectOffer {
             let text = text_with_root(&text, &self.root);
             match Persona::parse(&text) {
                 Ok(persona) => self.personas.push(ProjectPersona { file: self.relative(&real), text, persona }),
-                Err(error) => self.fault(&real, &format!("is left out: {error}")),
+                Err(error) => self.note_error(&real, &format!("is left out: {error}")),
             }
         }
         self.faults.extend(headless.sentence().map(|sentence| format!("agents: {sentence}")));
@@ -203,7 +203,7 @@ impl ProjectOffer {
                     continue;
                 }
                 hook.plugin = Some(self.root.clone());
-                match HookPin::read(&hook, at) {
+                match HookPin::load(&hook, at) {
                     Ok(pin) => {
                         self.hashed(format!("hook {shown} {}", hook.event), hook.whole_command().into_bytes());
                         self.hooks.push(TrustedHook { hook, trust: HookTrust::Content(pin) });
@@ -211,7 +211,7 @@ impl ProjectOffer {
                     Err(why) => file.faults.push(format!("{} ({why})", hook.event)),
                 }
             }
-            self.faults.extend(file.fault_line(&shown));
+            self.faults.extend(file.error_line(&shown));
         }
     }
 
@@ -225,7 +225,7 @@ impl ProjectOffer {
                     match serde_json::from_str(&text) {
                         Ok(value) => (path, value),
                         Err(error) => {
-                            self.fault(&path, &format!("it is not valid JSON: {error}; it is ignored"));
+                            self.note_error(&path, &format!("it is not valid JSON: {error}; it is ignored"));
                             continue;
                         }
                     }
@@ -238,13 +238,13 @@ impl ProjectOffer {
             match read_project(&whole.to_string()) {
                 Ok(ForeignServers { servers, notes }) => {
                     for note in &notes {
-                        self.fault(&path, note);
+                        self.note_error(&path, note);
                     }
                     for (name, server) in servers {
                         self.servers.entry(name).or_insert(server);
                     }
                 }
-                Err(error) => self.fault(&path, &format!("{error}; it is ignored")),
+                Err(error) => self.note_error(&path, &format!("{error}; it is ignored")),
             }
         }
         self.check_servers();

@@ -32,7 +32,7 @@ struct TrustedProject {
 
 impl TrustedProject {
     /// Makes the entry of a project; `None` for a directory that is not UTF-8.
-    fn of(offer: &ProjectOffer) -> Option<Self> {
+    fn new(offer: &ProjectOffer) -> Option<Self> {
         Some(Self { root: offer.nearest.to_str()?.to_owned(), sha256: offer.hash() })
     }
 }
@@ -46,7 +46,7 @@ impl TrustRecord {
     /// Returns whether the user trusts exactly these files. An unreadable record trusts nothing.
     pub fn knows(&self, offer: &ProjectOffer) -> bool {
         let trusted: TrustFile = self.file.read().unwrap_or_default();
-        TrustedProject::of(offer).is_some_and(|entry| trusted.trusted.contains(&entry))
+        TrustedProject::new(offer).is_some_and(|entry| trusted.trusted.contains(&entry))
     }
 
     /// Returns whether the user has trusted files of this project, also others than these.
@@ -61,7 +61,7 @@ impl TrustRecord {
 
     fn hash_of_root(&self, offer: &ProjectOffer) -> Option<String> {
         let trusted: TrustFile = self.file.read().unwrap_or_default();
-        let entry = TrustedProject::of(offer)?;
+        let entry = TrustedProject::new(offer)?;
         trusted.trusted.into_iter().find(|known| known.root == entry.root).map(|known| known.sha256)
     }
 
@@ -70,7 +70,7 @@ impl TrustRecord {
     /// # Errors
     /// The error of the system; the record is unchanged.
     pub fn add(&self, offer: &ProjectOffer) -> io::Result<()> {
-        let entry = TrustedProject::of(offer).ok_or_else(|| io::Error::other("the project's path is not UTF-8"))?;
+        let entry = TrustedProject::new(offer).ok_or_else(|| io::Error::other("the project's path is not UTF-8"))?;
         self.texts.keep(&entry.sha256, &offer.detail());
         self.file.change(|all: io::Result<TrustFile>| {
             // An unreadable record trusts nothing and is replaced by the next yes.

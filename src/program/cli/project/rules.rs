@@ -52,13 +52,13 @@ struct ProjectRules {
 impl KeptRules {
     /// Returns the rules of the project that contains a working directory, or of that directory itself; `None`
     /// without a state directory.
-    pub fn of(places: &UserDirectories, cwd: &Path) -> Option<Self> {
+    pub fn find(places: &UserDirectories, cwd: &Path) -> Option<Self> {
         let root = places.project.as_deref().unwrap_or(cwd).to_str()?.to_owned();
         Some(Self { file: StateFile::new(places.state.as_deref()?, "rules"), root })
     }
 
     /// Reads the rules, the oldest first; sentences about invalid ones go to `notes`.
-    pub fn read(&self, notes: &mut Vec<String>) -> Vec<KeptRule> {
+    pub fn load(&self, notes: &mut Vec<String>) -> Vec<KeptRule> {
         let path = visible_line(&self.file.path().to_string_lossy()).into_owned();
         let all: RulesFile = match self.file.read() {
             Ok(all) => all,

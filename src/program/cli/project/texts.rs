@@ -10,9 +10,9 @@ use crate::program::cli::load::Start;
 use crate::program::cli::places::UserDirectories;
 use crate::program::cli::plugins;
 use crate::program::cli::project::offer::{ProjectOffer, ProjectPersona};
-use crate::program::cli::project::{adopted, known};
+use crate::program::cli::project::{adopted, trusted_offer};
 use steersman_agent::subagent::{Headless, Persona, PersonaSource, Roster};
-use steersman_base::front_matter::{FoundFile, Wanted, find};
+use steersman_base::front_matter::{FileChoice, FoundFile, find};
 use steersman_base::limits;
 use steersman_base::protocol::{PromptTemplate, ScriptText};
 use steersman_base::text::visible_line;
@@ -82,10 +82,10 @@ pub fn called_prompt(start: &Start, text: &str) -> Option<CalledPrompt> {
 pub fn templates(start: &Start) -> Vec<PromptTemplate> {
     let mut library = user_library(&start.places);
     // What is said of the project is said when the agent is built.
-    if let Some(offer) = known(&start.places, start.trust.as_deref(), &mut Vec::new()) {
+    if let Some(offer) = trusted_offer(&start.places, start.trust.as_deref(), &mut Vec::new()) {
         offer.texts.add_to(&mut library);
     }
-    for offer in plugins::known(&start.places, &start.cwd, &mut Vec::new()) {
+    for offer in plugins::trusted_plugins(&start.places, &start.cwd, &mut Vec::new()) {
         adopted(&offer, &mut Roster::default(), &mut library);
     }
     library.without_commands(is_command);
@@ -133,7 +133,7 @@ impl ProjectOffer {
     /// Reads the skills and custom commands of a directory.
     pub(super) fn read_texts(&mut self, at: &Path) {
         for directory in SKILLS.map(|name| at.join(name)) {
-            for FoundFile { relative, real } in self.found(&directory, Wanted::Skills) {
+            for FoundFile { relative, real } in self.found(&directory, FileChoice::Skills) {
                 let Some(text) = self.take_within(&real, limits::SKILL_FILE_BYTES) else { continue };
                 let Some(folder) = folder_of(&directory, &relative) else { continue };
                 let skill = Skill::parse(&text, &folder, Owner::Project.name());
@@ -148,15 +148,15 @@ impl ProjectOffer {
                         self.texts.skill_files.insert(self.relative(&real), files);
                         self.texts.skills.push((self.relative(&real), skill));
                     }
-                    (Err(fault), _) => self.fault(&real, &format!("is left out: {fault}")),
+                    (Err(fault), _) => self.note_error(&real, &format!("is left out: {fault}")),
                     (_, Err(why)) => {
-                        self.fault(&real, &format!("is left out: its directory cannot be compared: {why}"));
+                        self.note_error(&real, &format!("is left out: its directory cannot be compared: {why}"));
                     }
                 }
             }
         }
         for directory in COMMANDS.map(|name| at.join(name)) {
-            let found = self.found(&directory, Wanted::Markdown);
+            let found = self.found(&directory, FileChoice::Markdown);
             let paths: Vec<_> = found.iter().map(|file| file.relative.clone()).collect();
             for (FoundFile { relative, real }, name) in found.iter().zip(command_names(&paths, is_command)) {
                 let Some(text) = self.take_within(real, limits::COMMAND_FILE_BYTES) else { continue };
@@ -166,13 +166,13 @@ impl ProjectOffer {
                         note_unused(&text, &command.name, &mut self.unused);
                         self.texts.commands.push((self.relative(real), command));
                     }
-                    Err(fault) => self.fault(real, &format!("is left out: {fault}")),
+                    Err(fault) => self.note_error(real, &format!("is left out: {fault}")),
                 }
             }
         }
         let directory = at.join(STYLES);
         if let Some(why) = self.root.canonicalize().ok().and_then(|root| styles(&directory, Some(&root))) {
-            self.fault(&directory, &why);
+            self.note_error(&directory, &why);
         }
     }
 
@@ -185,29 +185,29 @@ impl ProjectOffer {
     pub(super) fn read_agents(&mut self, at: &Path) {
         let directory = at.join(AGENTS);
         let mut headless = Headless::default();
-        for FoundFile { relative, real } in self.found(&directory, Wanted::Markdown) {
+        for FoundFile { relative, real } in self.found(&directory, FileChoice::Markdown) {
             let Some(text) = self.take_within(&real, limits::COMMAND_FILE_BYTES) else { continue };
             if headless.takes(&text, &relative) {
                 continue;
             }
             match Persona::parse(&text) {
                 Ok(persona) => self.personas.push(ProjectPersona { file: self.relative(&real), text, persona }),
-                Err(error) => self.fault(&real, &format!("is left out: {error}")),
+                Err(error) => self.note_error(&real, &format!("is left out: {error}")),
             }
         }
         if let Some(sentence) = headless.sentence() {
-            self.fault(&directory, &sentence);
+            self.note_error(&directory, &sentence);
         }
     }
 
-    fn found(&mut self, directory: &Path, wanted: Wanted) -> Vec<FoundFile> {
+    fn found(&mut self, directory: &Path, wanted: FileChoice) -> Vec<FoundFile> {
         if directory.symlink_metadata().is_err() {
             return Vec::new();
         }
         let Ok(root) = self.root.canonicalize() else { return Vec::new() };
         let found = find(directory, Some(&root), wanted);
         for fault in &found.faults {
-            self.fault(directory, &visible_line(fault));
+            self.note_error(directory, &visible_line(fault));
         }
         found.files
     }

@@ -20,7 +20,7 @@ use steersman_tui::{Ending, ScreenOptions};
 
 /// Opens the screen and runs it until the user leaves.
 pub fn run(flags: &Flags, args: &AttachArgs) -> Exit {
-    Exit::of(attach(flags, args), Exit::Failed)
+    Exit::from_result(attach(flags, args), Exit::Failed)
 }
 
 fn attach(flags: &Flags, args: &AttachArgs) -> Result<Exit, String> {

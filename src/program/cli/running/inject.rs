@@ -19,8 +19,8 @@ use steersman_session::socket::{Caller, Updates};
 pub fn run(flags: &Flags, args: &InjectArgs) -> Exit {
     let text = if args.text == "-" { standard_input() } else { Ok(args.text.clone()) };
     match text {
-        Ok(text) => Exit::of(send(flags, args, text), Exit::Failed),
-        Err(sentence) => Exit::of(Err(sentence), Exit::Usage),
+        Ok(text) => Exit::from_result(send(flags, args, text), Exit::Failed),
+        Err(sentence) => Exit::from_result(Err(sentence), Exit::Usage),
     }
 }
 

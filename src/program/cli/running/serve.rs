@@ -39,8 +39,8 @@ pub fn run(flags: &Flags, args: &ServeArgs) -> Exit {
         Ok(start)
     });
     match started {
-        Ok(start) => Exit::of(serve(start, args), Exit::Failed),
-        Err(sentence) => Exit::of(Err(sentence), Exit::Usage),
+        Ok(start) => Exit::from_result(serve(start, args), Exit::Failed),
+        Err(sentence) => Exit::from_result(Err(sentence), Exit::Usage),
     }
 }
 

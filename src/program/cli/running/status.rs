@@ -13,18 +13,18 @@ use steersman_base::protocol::{AgentState, AgentStatus, PendingStatus, SessionAc
 use steersman_base::steering::TextKind;
 use steersman_base::summary;
 use steersman_base::text::visible_line;
-use steersman_session::model::rule_scope_words;
+use steersman_session::model::rule_scope_text;
 
 /// Most characters of a text in the list.
 const TEXT: usize = 60;
 
 pub fn run(flags: &Flags, args: &StatusArgs) -> Exit {
     let statuses = running(flags).map(|found| found.into_iter().map(|found| found.status).collect::<Vec<_>>());
-    let text = statuses.and_then(|statuses| if args.json { json(&statuses) } else { Ok(words(&statuses)) });
+    let text = statuses.and_then(|statuses| if args.json { json(&statuses) } else { Ok(describe(&statuses)) });
     print_outcome(text, Exit::Failed)
 }
 
-fn words(statuses: &[SessionStatus]) -> String {
+fn describe(statuses: &[SessionStatus]) -> String {
     if statuses.is_empty() {
         return "No session runs.\n".to_owned();
     }
@@ -75,7 +75,7 @@ fn entry(status: &SessionStatus) -> String {
         let _ = writeln!(text, "  {id} {mark}{kind}{from}{when} for {to}: {words}");
     }
     for rule in &status.rules {
-        let _ = writeln!(text, "  {} rule {}: {}", rule.id, rule_scope_words(rule), short(&rule.text));
+        let _ = writeln!(text, "  {} rule {}: {}", rule.id, rule_scope_text(rule), short(&rule.text));
     }
     text
 }

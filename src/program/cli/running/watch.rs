@@ -14,7 +14,7 @@ use steersman_session::socket::Updates;
 
 /// Writes until the session ends.
 pub fn run(flags: &Flags, args: &WatchArgs) -> Exit {
-    Exit::of(watch(flags, args).map(|()| Exit::Done), Exit::Failed)
+    Exit::from_result(watch(flags, args).map(|()| Exit::Done), Exit::Failed)
 }
 
 fn watch(flags: &Flags, args: &WatchArgs) -> Result<(), String> {

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::program::config::ServerSection;
 use steersman_base::text::visible_line;
-use steersman_extensions::mcp::names::{server_name, server_name_fault};
+use steersman_extensions::mcp::names::{server_name, server_name_error};
 
 /// The servers that a file names, and sentences about those that cannot be used.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -85,7 +85,7 @@ impl ForeignServers {
         match read {
             Err(why) => self.notes.push(format!("the server {shown} is left out: {why}")),
             Ok(server) => {
-                let own = if server_name_fault(name).is_none() { name.to_owned() } else { server_name(name) };
+                let own = if server_name_error(name).is_none() { name.to_owned() } else { server_name(name) };
                 if own != name {
                     self.notes.push(format!("the server {shown} is called {own} here"));
                 }

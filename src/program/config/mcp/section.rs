@@ -19,7 +19,7 @@ use steersman_core::tool::Traits;
 use steersman_extensions::mcp::definition::{
     AddressDefinition, LoginSettings, ProcessDefinition, Reached, ServerDefinition, command_line,
 };
-use steersman_extensions::mcp::names::server_name_fault;
+use steersman_extensions::mcp::names::server_name_error;
 use steersman_tools::workspace::{Network, Placement, is_secret};
 
 /// What a list of texts allows.
@@ -96,7 +96,7 @@ impl ServerSection {
     }
 
     /// Says what its tools are taken for, one sentence for each trait, for the question about trust.
-    pub fn traits_in_words(&self) -> [&'static str; 3] {
+    pub fn trait_labels(&self) -> [&'static str; 3] {
         [
             match self.private {
                 Some(false) => "its results are taken to hold nothing of yours: it says so",
@@ -161,7 +161,7 @@ impl ServerSection {
         environment: &Environment,
         beside: &Path,
     ) -> Result<ServerDefinition, String> {
-        if let Some(fault) = server_name_fault(name) {
+        if let Some(fault) = server_name_error(name) {
             return Err(fault);
         }
         let secret = RefCell::new(Vec::new());

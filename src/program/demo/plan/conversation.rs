@@ -85,7 +85,7 @@ pub struct Call {
 
 impl Conversation {
     /// Reads the conversation of a request.
-    pub fn of(body: &ChatBody) -> Self {
+    pub fn new(body: &ChatBody) -> Self {
         let tools = body.offers().iter().map(|tool| tool.function.clone()).collect();
         let mut talk = Self { tools, messages: body.messages.len(), ..Self::default() };
         for message in &body.messages {
@@ -164,7 +164,7 @@ impl Conversation {
         if !self.turn.answer.is_empty() || self.turn.rounds.last().is_some_and(cancelled) {
             self.earlier.push(mem::take(&mut self.turn));
         }
-        match wrapper::read(&text) {
+        match wrapper::parse(&text) {
             None => self.add(text),
             Some(framed) => {
                 let words = framed.words.to_owned();

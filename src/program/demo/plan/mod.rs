@@ -51,8 +51,8 @@ pub struct PlannedCall {
 
 /// Plans the reply to a request: the next step of the script that has calls to make, or else the answer.
 pub fn plan(body: &ChatBody) -> PlannedReply {
-    let talk = Conversation::of(body);
-    let view = View::of(&talk);
+    let talk = Conversation::new(body);
+    let view = View::new(&talk);
     let steering = steering_calls(&view);
     let step = match script::next(&view) {
         Some(step) => Step { calls: talk.turn.missing(steering.into_iter().chain(step.calls)), ..step },

@@ -1,7 +1,7 @@
 //! The answers: Markdown out of real results, nothing else. Each section is empty when it has nothing to say.
 
 use crate::program::demo::markdown::{
-    all_joined, and, and_code, code, cut, fenced, inline_quote, joined, list, number, section, table,
+    all_joined, and, and_code, code, fenced, inline_quote, joined, list, number, section, table, truncate,
 };
 use crate::program::demo::plan::request::Intent;
 use crate::program::demo::plan::results::{self, Hit};
@@ -24,12 +24,12 @@ const SUMMARY: usize = 600;
 pub fn answer(view: &View) -> String {
     let sections: &[fn(&View) -> String] = match view.role {
         Role::NoTools => &[without_tools],
-        Role::Direct => &[asked_for],
+        Role::Direct => &[request_line],
         Role::Survey => &[survey, findings, open_ends],
-        Role::Tour if view.is_brief() => &[tour, memory, asked_for, findings],
-        Role::Tour => &[tour, memory, asked_for, findings, kinds, excerpts, open_ends, next_steps],
-        Role::FollowUp if view.is_brief() => &[memory, asked_for],
-        Role::FollowUp => &[memory, asked_for, excerpts, next_steps],
+        Role::Tour if view.is_brief() => &[tour, memory, request_line, findings],
+        Role::Tour => &[tour, memory, request_line, findings, kinds, excerpts, open_ends, next_steps],
+        Role::FollowUp if view.is_brief() => &[memory, request_line],
+        Role::FollowUp => &[memory, request_line, excerpts, next_steps],
     };
     all_joined(sections.iter().map(|section| section(view)))
 }
@@ -40,7 +40,7 @@ fn memory(view: &View) -> String {
 }
 
 /// Answers each thing that the request asks for.
-fn asked_for(view: &View) -> String {
+fn request_line(view: &View) -> String {
     let is_plain = |intent: &&Intent| view.role == Role::Direct || intent.tool_use().is_some();
     let answers = view.request.intents.iter().filter(is_plain).map(|intent| steering::answer(view, intent));
     if view.role == Role::Direct { all_joined(answers) } else { section("Asked for", &all_joined(answers)) }
@@ -74,7 +74,7 @@ fn tour(view: &View) -> String {
     let total = results::extent(view.listed.len(), listing, "file");
     let request = inline_quote(&view.request.text);
     let mut sentences = vec![format!("# Report on {title}\n\nFor {request}: **{total}**, looked at {by}.")];
-    if results::is_cut(listing) {
+    if results::is_truncated(listing) {
         sentences.push(format!("The listing shows {} of them; what follows rests on these.", view.listed.len()));
     }
     if let Some(subject) = view.focus() {
@@ -98,7 +98,7 @@ fn survey(view: &View) -> String {
 fn findings(view: &View) -> String {
     let found = |hit: &Hit| !is_open_end(hit);
     let agents = view.talk.turn.succeeded("agent").map(|done| {
-        let label = Task::read(done.call.text("task")).map_or("An agent".to_owned(), |task| task.label);
+        let label = Task::parse(done.call.text("task")).map_or("An agent".to_owned(), |task| task.label);
         let counts = done.result.lines().find_map(|line| line.strip_prefix("Counted:")).unwrap_or_default();
         let hits: Vec<Hit> = results::references(&done.result).into_iter().filter(found).take(FINDINGS.0).collect();
         format!("**{}**{counts}\n\n{}", label.replace(['*', '`', '\n'], ""), hit_list(&hits))
@@ -115,7 +115,7 @@ fn findings(view: &View) -> String {
 }
 
 fn own_findings(view: &View) -> String {
-    let (wanted, lines) = view.found(view.words(), "line");
+    let (wanted, lines) = view.found(view.search_for_task(), "line");
     let (defined, definitions) = view.found(view.definitions(), "definition");
     let (_, open_ends) = view.found(view.open_ends(), "open TODO");
     // The first definition of each file is in front: a survey shows breadth.
@@ -154,7 +154,7 @@ pub fn kinds_of(paths: &[String]) -> String {
 
 /// Shows lines of the files that were read, from where the words stand.
 fn excerpts(view: &View) -> String {
-    let (hits, _) = view.found(view.words(), "line");
+    let (hits, _) = view.found(view.search_for_task(), "line");
     let excerpt = |(path, lines): (&str, Vec<Hit>)| {
         let at = hits.iter().find(|hit| hit.path == path).map_or(1, |hit| hit.line.saturating_sub(2).max(1));
         let shown: Vec<&str> = lines.iter().filter(|hit| hit.line >= at).map(|hit| &*hit.text).take(LINES).collect();
@@ -191,8 +191,8 @@ fn without_tools(view: &View) -> String {
     }
     let sentences = prompt.split("\n\n").skip(1).filter_map(|paragraph| paragraph.split_inclusive(". ").next());
     let summary = sentences.map(str::trim).collect::<Vec<_>>().join(" ");
-    if cut(prompt, 200).to_lowercase().contains("summar") && prompt.lines().count() > 1 {
-        return cut(if summary.is_empty() { prompt } else { &summary }, SUMMARY);
+    if truncate(prompt, 200).to_lowercase().contains("summar") && prompt.lines().count() > 1 {
+        return truncate(if summary.is_empty() { prompt } else { &summary }, SUMMARY);
     }
     format!(
         "You asked {}. I am the embedded model, a fixed script that answers from the results of tools. No tool is on offer \

@@ -82,9 +82,9 @@ const LITTLE_ELSE: &str =
     "after this that it now here please thanks thank you the work working step one round right there ok up";
 
 /// What is asked for with what stands behind a verb.
-type Reader = fn(&str) -> Intent;
+type IntentParser = fn(&str) -> Intent;
 /// What a text begins with, and what is asked for with what stands behind it.
-const VERBS: &[(&[&str], Reader)] = &[
+const VERBS: &[(&[&str], IntentParser)] = &[
     (&["focus only on", "focus on", "concentrate on", "only look at", "look only at", "only"], |rest| {
         Intent::Focus(subject(rest))
     }),

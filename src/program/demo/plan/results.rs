@@ -26,7 +26,7 @@ pub fn paths(listing: &str) -> Vec<String> {
 }
 
 /// Tells whether a result says of itself that it is not the whole.
-pub fn is_cut(result: &str) -> bool {
+pub fn is_truncated(result: &str) -> bool {
     let mut notes = result.lines().rev().take(3).filter(|line| is_note(line));
     notes.any(|note| note.contains("narrow the pattern") || note.contains("to go on"))
 }
@@ -41,7 +41,7 @@ pub fn total_paths(listing: &str) -> Option<usize> {
 pub fn extent(count: usize, result: &str, noun: &str) -> String {
     match total_paths(result) {
         Some(total) => number(total, noun),
-        None if is_cut(result) => format!("at least {}", number(count, noun)),
+        None if is_truncated(result) => format!("at least {}", number(count, noun)),
         None => number(count, noun),
     }
 }

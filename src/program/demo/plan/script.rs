@@ -34,16 +34,16 @@ pub fn next(view: &View) -> Option<Step> {
     let steps: &[fn(&View) -> Step] = match view.role {
         _ if view.is_stopped() => &[],
         Role::NoTools => &[],
-        Role::Direct => &[asked],
+        Role::Direct => &[question_step],
         Role::FollowUp => &[look_for_words, read_found],
-        Role::Tour | Role::Survey => &[list, delegate, delegate_focus, read, search],
+        Role::Tour | Role::Survey => &[list, delegate, delegate_focus, read_step, search],
     };
     let open = |step: Step| Step { calls: view.talk.turn.missing(step.calls), ..step };
     steps.iter().map(|step| open(step(view))).find(|step| !step.calls.is_empty())
 }
 
 /// Does what the request plainly asks for.
-fn asked(view: &View) -> Step {
+fn question_step(view: &View) -> Step {
     let request = inline_quote(&view.request.text);
     let thinking = format!("The request is {request}. One tool is made for this; no tour is needed.");
     let promises = view.request.intents.iter().map(|intent| super::steering::promise(view, intent));
@@ -106,13 +106,13 @@ fn delegate_focus(view: &View) -> Step {
 }
 
 /// Reads the main files; behind the reports of sub-agents the one at the centre, so that the answer can show it.
-fn read(view: &View) -> Step {
+fn read_step(view: &View) -> Step {
     let telling = files::by_importance(&view.files);
     if has_reports(view) {
         let centre = telling.get(..usize::from(view.files_read().is_empty())).unwrap_or_default();
         let named = and_code(centre);
         return Step {
-            calls: with_plan(view, view.read(centre), 3),
+            calls: with_plan(view, view.read_files(centre), 3),
             thinking: format!("The reports are data. I read {named} myself, to quote a real line or two."),
             text: format!("The agents have reported. I read {named} myself, then I answer."),
         };
@@ -128,7 +128,7 @@ fn read(view: &View) -> Step {
     Step {
         thinking: format!("{} here. I read the main ones myself.", number(view.files.len(), "file")),
         text: format!("I read the main files: {}.", and_code(&telling)),
-        calls: with_plan(view, with_request(view, view.read(&telling)), 3),
+        calls: with_plan(view, with_request(view, view.read_files(&telling)), 3),
     }
 }
 
@@ -138,7 +138,7 @@ fn search(view: &View) -> Step {
         return Step::default();
     }
     Step {
-        calls: [view.words(), view.definitions(), view.open_ends()].into_iter().flatten().collect(),
+        calls: [view.search_for_task(), view.definitions(), view.open_ends()].into_iter().flatten().collect(),
         thinking: "Now the definitions and the open TODOs, in one batch; the hits show where most of the code is."
             .to_owned(),
         text: "I search for definitions and open TODOs.".to_owned(),
@@ -160,13 +160,13 @@ fn read_found(view: &View) -> Step {
     if !view.files_read().is_empty() {
         return Step::default();
     }
-    let (hits, _) = view.found(view.words(), "line");
+    let (hits, _) = view.found(view.search_for_task(), "line");
     let named: Vec<String> = view.task.words.iter().flat_map(|word| files::about(&view.listed, word)).collect();
     let most = files::tally(hits.iter().map(|hit| hit.path.as_str()).chain(named.iter().map(String::as_str)));
     let most: Vec<String> = most.into_iter().map(|(path, _)| path.to_owned()).collect();
     let paths = if view.task.words.is_empty() { view.unread() } else { most };
     Step {
-        calls: view.read(paths.iter().take(TOGETHER)),
+        calls: view.read_files(paths.iter().take(TOGETHER)),
         thinking: "There is more to see: the lines around the hits say more.".to_owned(),
         text: format!("I read {}.", and_code(paths.get(..TOGETHER.min(paths.len())).unwrap_or_default())),
     }
@@ -187,7 +187,7 @@ fn has_reports(view: &View) -> bool {
 /// Adds what the request plainly asks for and the search for its words; a task of a sub-agent asks for neither.
 fn with_request(view: &View, calls: Vec<Call>) -> Vec<Call> {
     let besides = plain(view).into_iter().filter(|_| view.role != Role::Survey);
-    besides.chain(calls).chain(view.words().filter(|_| view.role != Role::Survey)).collect()
+    besides.chain(calls).chain(view.search_for_task().filter(|_| view.role != Role::Survey)).collect()
 }
 
 fn plain(view: &View) -> Vec<Call> {

@@ -63,7 +63,7 @@ impl Task {
         )
     }
 
-    pub fn read(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let (own, _) = text.split_once(REQUEST)?;
         let (label, rest) = own.strip_prefix("Survey ")?.split_once(" in the current directory")?;
         let (head, look) = rest.split_once("Look for ").unwrap_or((rest, ""));

@@ -70,7 +70,7 @@ impl Request {
 }
 
 impl Role {
-    fn of(talk: &Conversation, request: &Request, task: Option<&Task>) -> Self {
+    fn new(talk: &Conversation, request: &Request, task: Option<&Task>) -> Self {
         let is_wide = |intent: &Intent| match intent {
             Intent::Survey(_) | Intent::Focus(_) | Intent::Skip(_) | Intent::Agents(_) | Intent::Brief => true,
             Intent::SmallTalk(_) | Intent::Stop | Intent::Use(_) => false,
@@ -87,7 +87,7 @@ impl Role {
 
 impl<'a> View<'a> {
     /// Derives what is known. The last of several opening messages is what the turn is about.
-    pub fn of(talk: &'a Conversation) -> Self {
+    pub fn new(talk: &'a Conversation) -> Self {
         let mut steering: Vec<Request> = talk.turn.opening.iter().map(|text| Request::new(text, 0)).collect();
         let request = steering.pop().unwrap_or_else(|| Request::new("", 0));
         // An earlier opening message that asks for no particular thing is covered by the last one.
@@ -102,8 +102,8 @@ impl<'a> View<'a> {
             let steered = |heard: &SteeringText| Request { kind: heard.kind, ..Request::new(&heard.text, index + 1) };
             steering.extend(round.steering.iter().map(steered));
         }
-        let task = Task::read(&request.text);
-        let role = Role::of(talk, &request, task.as_ref());
+        let task = Task::parse(&request.text);
+        let role = Role::new(talk, &request, task.as_ref());
         let task = task.unwrap_or_else(|| Task::whole("the whole project", Vec::new()));
         let mut view = Self { talk, role, request, steering, task, listed: Vec::new(), files: Vec::new() };
         view.listed = match talk.earlier_listing() {
@@ -182,12 +182,12 @@ impl<'a> View<'a> {
         }
     }
 
-    pub fn read<'p>(&self, paths: impl IntoIterator<Item = &'p String>) -> Vec<Call> {
+    pub fn read_files<'p>(&self, paths: impl IntoIterator<Item = &'p String>) -> Vec<Call> {
         paths.into_iter().filter_map(|path| self.talk.call("read", &[("path", path)])).collect()
     }
 
     /// Makes the search for the words of the task.
-    pub fn words(&self) -> Option<Call> {
+    pub fn search_for_task(&self) -> Option<Call> {
         self.grep(&either(&self.task.words), self.task.scope()).filter(|_| !self.task.words.is_empty())
     }
 
@@ -224,7 +224,9 @@ impl<'a> View<'a> {
     pub fn found(&self, call: Option<Call>, noun: &str) -> (Vec<Hit>, String) {
         let result = self.result(call);
         let mut hits = results::hits(result);
-        hits.retain(|hit| self.listed.is_empty() || results::is_cut(self.listing()) || self.files.contains(&hit.path));
+        hits.retain(|hit| {
+            self.listed.is_empty() || results::is_truncated(self.listing()) || self.files.contains(&hit.path)
+        });
         let count = results::extent(hits.len(), result, noun);
         (hits, count)
     }

@@ -104,7 +104,7 @@ impl TurnTotals {
         }
     }
 
-    fn words(&self, ended: Timestamp) -> String {
+    fn describe(&self, ended: Timestamp) -> String {
         let time = self.began.map(|began| ended.duration_since(began).as_millis());
         let time = time.and_then(|time| u64::try_from(time).ok()).map(|time| format!(" · {}", seconds(time)));
         let cost = self.cost_nanos.map(|nanos| format!(" · {}", dollars(nanos))).unwrap_or_default();
@@ -205,7 +205,7 @@ impl Page<'_> {
             self.element("p", "faint", &facts.join(" · "));
         }
         if let Some(system) = &agent.system {
-            self.folded("System prompt", system);
+            self.collapsed_block("System prompt", system);
         }
         let mut turn = TurnTotals::default();
         for item in &agent.items {
@@ -219,7 +219,7 @@ impl Page<'_> {
                 Item::Note { at, text } => self.element("p", "note", &format!("{} · {text}", self.clock(*at))),
                 Item::TurnEnded { at, outcome, message } => {
                     self.end(*outcome, message.as_deref());
-                    self.element("p", "total", &turn.words(*at));
+                    self.element("p", "total", &turn.describe(*at));
                 }
             }
         }
@@ -248,7 +248,7 @@ impl Page<'_> {
         }
         self.push("<article>\n");
         if !reply.thinking.is_empty() {
-            self.folded("Thinking", &reply.thinking);
+            self.collapsed_block("Thinking", &reply.thinking);
         }
         if !reply.text.is_empty() {
             self.push("<div class=\"answer\">\n");
@@ -311,7 +311,7 @@ impl Page<'_> {
         self.element("p", "error", &format!("{word}{reason}"));
     }
 
-    fn folded(&mut self, title: &str, text: &str) {
+    fn collapsed_block(&mut self, title: &str, text: &str) {
         self.push("<details>");
         self.element("summary", "", title);
         self.element("pre", "", text);

@@ -93,7 +93,7 @@ pub fn find(places: &ContextPlaces, cwd: &Path) -> ContextFiles {
     let root = (!is_shared(cwd, places.home.as_deref())).then(|| root_of(places, cwd));
     let users = Origin::of_user(places);
     for path in users_files(places) {
-        found.take(&path, &users);
+        found.add_file(&path, &users);
     }
     if let Some(project) = root.and_then(|root| Origin::of_project(&root, places)) {
         // The nearest first, while there is room; what stands in the prompt later counts more.
@@ -101,7 +101,7 @@ pub fn find(places: &ContextPlaces, cwd: &Path) -> ContextFiles {
         for directory in directories_up_to(project.root(), cwd) {
             let above = mem::take(&mut found.all.files);
             for path in named_in(directory, project.root()) {
-                found.take(&path, &project);
+                found.add_file(&path, &project);
             }
             levels.push(mem::replace(&mut found.all.files, above));
         }

@@ -85,7 +85,7 @@ impl NestedInstructions {
                 let is_above = self.cwd.starts_with(directory);
                 if !is_above && directory.is_dir() && state.looked.insert(directory.to_path_buf()) {
                     for path in named_in(directory, &self.root) {
-                        found.take(&path, &origin);
+                        found.add_file(&path, &origin);
                     }
                 }
                 for rule in reading::rules(&directory.join(reading::RULES), Some(&self.root)) {

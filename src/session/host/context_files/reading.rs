@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::imports::{Import, imports};
 use super::{ContextFile, ContextFiles, ContextPlaces, shown};
-use steersman_base::front_matter::{Document, Wanted, find};
+use steersman_base::front_matter::{Document, FileChoice, find};
 use steersman_base::limits;
 use steersman_base::regular_file::{Head, head, read_head};
 use steersman_base::text::utf16_text;
@@ -60,7 +60,7 @@ impl Origin {
         })
     }
 
-    fn read(&self, real: &Path, most: u64) -> io::Result<Head> {
+    fn read_head(&self, real: &Path, most: u64) -> io::Result<Head> {
         match &self.project {
             Some(project) if real.starts_with(&self.root) => {
                 project.open(real).and_then(|(file, metadata)| head(file, metadata.len(), most))
@@ -128,7 +128,7 @@ pub(super) fn rules(directory: &Path, within: Option<&Path>) -> Vec<PathBuf> {
     if !directory.is_dir() {
         return Vec::new();
     }
-    find(directory, within, Wanted::Markdown).files.into_iter().map(|file| directory.join(file.relative)).collect()
+    find(directory, within, FileChoice::Markdown).files.into_iter().map(|file| directory.join(file.relative)).collect()
 }
 
 /// What was read so far.
@@ -150,7 +150,7 @@ impl Found {
     }
 
     /// Takes a file with what it imports; a rule only if it holds for all files.
-    pub(super) fn take(&mut self, path: &Path, origin: &Origin) {
+    pub(super) fn add_file(&mut self, path: &Path, origin: &Origin) {
         match origin.real(path) {
             None => {}
             Some(Ok(real)) => self.take_real(&real, path, origin, 0, &|paths| paths.is_empty()),
@@ -185,12 +185,12 @@ impl Found {
         if self.all.seen.contains(real) {
             return;
         }
-        let head = match origin.read(real, most) {
+        let head = match origin.read_head(real, most) {
             Ok(head) if head.size == 0 => return,
             Ok(head) => head,
             Err(error) => return self.refuse(real, path, origin, &error.to_string()),
         };
-        let cut_from = head.is_cut().then_some(head.size);
+        let cut_from = head.is_truncated().then_some(head.size);
         let Some(text) = decoded(&head.bytes) else { return self.refuse(real, path, origin, "it is no text") };
         let text = text.replace("\r\n", "\n");
         // What a cut left of a character is no part of the text.

@@ -1,4 +1,4 @@
-//! The fold: what each event changes in its agent, and in the sums above it.
+//! What each event changes in its agent, and in the sums above it.
 //!
 //! An envelope costs the depth of its agent, whatever the number of agents.
 
@@ -20,7 +20,7 @@ impl Agents {
             .map_or_else(|| self.prices.cost_nanos(usage), |node| self.prices.cost_nanos(&with_model(usage, node)))
     }
 
-    /// Folds one event in.
+    /// Applies one event.
     pub fn apply(&mut self, envelope: &Envelope) {
         let at = envelope.at;
         self.pass(at);
@@ -39,7 +39,7 @@ impl Agents {
                 node.tools.clone_from(tools);
                 node.model.clone_from(model);
                 node.max_steps = *max_steps;
-                node.remember_words();
+                node.update_search_text();
                 self.revision.words += 1;
                 self.settle(child, at);
             }
@@ -167,7 +167,7 @@ impl Agents {
 
     /// Brings everything that follows from an agent into step with it: warnings, sums, revision.
     pub(super) fn settle(&mut self, index: usize, now: Timestamp) {
-        let warnings = super::warnings::of(&self.nodes[index], now, &self.times);
+        let warnings = super::warnings::warnings_of(&self.nodes[index], now, &self.times);
         let node = &mut self.nodes[index];
         node.warnings = warnings;
         if node.aged && node.running() {

@@ -1,4 +1,4 @@
-//! The agents of a session as a fold over the envelopes: who there is, what each does now, and what it has used.
+//! The agents of a session reduced from the envelopes: who there is, what each does now, and what it has used.
 //!
 //! Always holds: the main agent is the first node; an agent never goes and never moves. One that was never announced is
 //! put beneath the parent that its envelope names. Events cost the depth of their agent.
@@ -198,7 +198,7 @@ impl Agents {
         [second, past].into_iter().flatten().min()
     }
 
-    /// Folds anything else in that the run says at this moment.
+    /// Applies anything else that the run says at this moment.
     pub(crate) fn apply_update(&mut self, update: &Update, now: Timestamp) {
         match update {
             Update::Queues { queues, .. } => self.ask_about(queues, now),

@@ -1,6 +1,6 @@
 //! One agent: what it is, what it does now, and what it has used.
 //!
-//! Filled by the fold in `events`; read by every client. The texts in it came from outside: they are shown only through
+//! Filled by `events`; read by every client. The texts in it came from outside: they are shown only through
 //! the sanitiser.
 
 use jiff::Timestamp;
@@ -288,7 +288,7 @@ impl AgentNode {
     }
 
     /// Returns its id, persona and the beginning of its task in lower case, for filters.
-    pub fn words(&self) -> &str {
+    pub fn search_text(&self) -> &str {
         &self.words
     }
 
@@ -323,7 +323,7 @@ impl AgentNode {
     }
 
     /// Takes its id, persona and task as the words that filters look through.
-    pub(super) fn remember_words(&mut self) {
+    pub(super) fn update_search_text(&mut self) {
         let task: String = self.task.chars().take(limits::FILTER_CHARS).collect();
         self.words = format!("{}\n{}\n{task}", self.id, self.persona).to_lowercase();
     }

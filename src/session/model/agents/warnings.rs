@@ -53,7 +53,7 @@ pub enum Warning {
 }
 
 /// Returns the warnings about an agent, the most urgent first.
-pub(super) fn of(node: &AgentNode, now: Timestamp, times: &ToolTimes) -> Vec<Warning> {
+pub(super) fn warnings_of(node: &AgentNode, now: Timestamp, times: &ToolTimes) -> Vec<Warning> {
     // An agent that has ended needs nobody; a conversation that goes on later still is full.
     let full = node.context_percent().filter(|percent| *percent >= limits::WARN_CONTEXT_PERCENT);
     let full = full.map(|percent| Warning::Context { percent });

@@ -28,7 +28,7 @@ impl Cache {
     /// Returns the cached results, if they are fresh.
     pub(super) async fn get(&self, services: &[String], query: &str, limit: usize) -> Option<SearchResults> {
         let path = self.path(services, query, limit);
-        tokio::task::spawn_blocking(move || read(&path)).await.ok()?
+        tokio::task::spawn_blocking(move || load(&path)).await.ok()?
     }
 
     pub(super) async fn put(&self, services: &[String], query: &str, limit: usize, results: &SearchResults) {
@@ -53,7 +53,7 @@ impl Cache {
     }
 }
 
-fn read(path: &Path) -> Option<SearchResults> {
+fn load(path: &Path) -> Option<SearchResults> {
     let (file, metadata) = regular_file::open(path, Links::Refused).ok()?;
     if !is_fresh(metadata.modified().ok()?) {
         return None;

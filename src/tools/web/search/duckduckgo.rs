@@ -46,11 +46,11 @@ async fn ask(client: &Client, place: &Url, query: &str) -> Result<Vec<SearchResu
     url.query_pairs_mut().append_pair("q", query);
     let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/html"))]);
     let (body, content_type) = request(client, Method::GET, &url, headers, None).await?;
-    read(&decode(&body.bytes, &content_type), place)
+    parse_results(&decode(&body.bytes, &content_type), place)
 }
 
 /// Reads a page of results of either kind.
-fn read(html: &str, place: &Url) -> Result<Vec<SearchResult>, ServiceError> {
+fn parse_results(html: &str, place: &Url) -> Result<Vec<SearchResult>, ServiceError> {
     let (document, _) = parse(html);
     if document.select_single("#challenge-form, .anomaly-modal__modal, [action*=\"anomaly.js\"]").exists() {
         return Err(ServiceError::TooOften("asks for a captcha".to_owned(), limits::SEARCH_REST));

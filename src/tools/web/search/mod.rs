@@ -222,7 +222,7 @@ async fn request(
         return Err(ServiceError::Now(format!("answered {status}")));
     }
     let content_type = reply.content_type().clone();
-    Ok((reply.read().await?, content_type))
+    Ok((reply.read_body().await?, content_type))
 }
 
 /// As [`request`], for an answer in JSON.

@@ -99,7 +99,7 @@ pub(super) fn arguments(own: &SandboxResources, job: &Job, temp: &Path, git_conf
 /// Confines this process and executes the job; returns the exit code only when that failed, after saying why, or when
 /// the job runs in namespaces that this process waits for.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let mut order = match read(args) {
+    let mut order = match parse_arguments(args) {
         Ok(order) => order,
         Err(sentence) => return failed(&sentence),
     };
@@ -148,7 +148,7 @@ pub(super) fn exit_code(code: Option<i32>, signal: Option<i32>) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)
 }
 
-fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, String> {
+fn parse_arguments(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, String> {
     let mut order = InnerArguments::default();
     let mut args = args.into_iter();
     while let Some(arg) = args.next() {
@@ -179,7 +179,7 @@ fn read(args: impl IntoIterator<Item = OsString>) -> Result<InnerArguments, Stri
                     places.add(role, &path()?);
                     continue;
                 }
-                let mount = flag.and_then(|flag| Mount::read(flag, || args.next().map(PathBuf::from)));
+                let mount = flag.and_then(|flag| Mount::parse(flag, || args.next().map(PathBuf::from)));
                 order.mounts.push(mount.ok_or_else(|| format!("{} is not understood", arg.to_string_lossy()))?);
             }
         }

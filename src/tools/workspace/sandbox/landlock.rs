@@ -35,7 +35,7 @@ pub(super) fn wrap(own: &SandboxResources, job: &Job) -> Result<Vec<OsString>, S
              namespaces or bubblewrap work here"
         )
     };
-    if around.protected.of(DirectoryRole::Own).any(is_reached) {
+    if around.protected.with_role(DirectoryRole::Own).any(is_reached) {
         return Err(holds("this program's own files", "them"));
     }
     if home.is_some_and(is_reached) {

@@ -24,11 +24,11 @@ impl ListedMount {
     /// Returns all mounts of this process's namespace that can be reached from its root.
     pub(super) fn all() -> io::Result<Vec<Self>> {
         let text = fs::read("/proc/self/mountinfo")?;
-        Ok(text.split(|byte| *byte == b'\n').filter_map(Self::read).collect())
+        Ok(text.split(|byte| *byte == b'\n').filter_map(Self::parse).collect())
     }
 
     /// Reads one line: its numbers, the device, what of it is mounted, and where.
-    fn read(line: &[u8]) -> Option<Self> {
+    fn parse(line: &[u8]) -> Option<Self> {
         use std::os::unix::ffi::OsStringExt as _;
         let mut fields = line.split(|byte| *byte == b' ');
         let mut number = || std::str::from_utf8(fields.next()?).ok()?.parse().ok();
@@ -107,7 +107,7 @@ enum Content {
 
 impl ExpectedMount {
     /// Returns what a list of mounts, none of which covers another, leads to.
-    pub(super) fn of(mounts: &[Mount]) -> Vec<Self> {
+    pub(super) fn from_mounts(mounts: &[Mount]) -> Vec<Self> {
         let expected = |mount: &Mount| {
             let content = match mount {
                 Mount::ReadOnly(from, _) => Content::of_machine(from, false),
@@ -132,7 +132,7 @@ impl ExpectedMount {
     }
 
     /// Reads back what follows the flag.
-    fn read((content, at): &(OsString, PathBuf)) -> Option<Self> {
+    fn from_entry((content, at): &(OsString, PathBuf)) -> Option<Self> {
         let content = match content.to_str()?.split(':').collect::<Vec<_>>()[..] {
             ["empty"] => Content::Empty,
             [device, inode, access @ ("ro" | "rw")] => Content::OfMachine {
@@ -168,7 +168,8 @@ impl ExpectedMount {
 pub(super) fn check(arguments: &[(OsString, PathBuf)]) -> Result<(), String> {
     let listed = ListedMount::all().map_err(|error| format!("the list of mounts: {error}"))?;
     let is_there = |mount: &ExpectedMount| mount.is_there(&listed).unwrap_or(false);
-    let wrong = arguments.iter().find(|argument| !ExpectedMount::read(argument).is_some_and(|mount| is_there(&mount)));
+    let wrong =
+        arguments.iter().find(|argument| !ExpectedMount::from_entry(argument).is_some_and(|mount| is_there(&mount)));
     wrong.map_or(Ok(()), |(_, at)| Err(format!("{}: something else is in its place", at.display())))
 }
 
@@ -191,7 +192,7 @@ mod tests {
     use super::*;
 
     fn mounted(lines: &str) -> Vec<ListedMount> {
-        lines.lines().filter_map(|line| ListedMount::read(line.as_bytes())).collect()
+        lines.lines().filter_map(|line| ListedMount::parse(line.as_bytes())).collect()
     }
 
     #[test]

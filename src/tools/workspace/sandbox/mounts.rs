@@ -51,7 +51,7 @@ impl Mount {
     }
 
     /// Reads one back; `None` when the flag is none of a mount, or a path is missing.
-    pub(super) fn read(flag: &str, mut path: impl FnMut() -> Option<PathBuf>) -> Option<Self> {
+    pub(super) fn parse(flag: &str, mut path: impl FnMut() -> Option<PathBuf>) -> Option<Self> {
         Some(match flag {
             "--ro-bind" => Self::ReadOnly(path()?, path()?),
             "--bind" => Self::Writable(path()?, path()?),
@@ -94,7 +94,7 @@ pub(super) fn temp(own: &SandboxResources, job: &Job) -> PathBuf {
 }
 
 /// Returns the mounts of a job's view, in their order.
-pub(super) fn of(own: &SandboxResources, job: &Job) -> Vec<Mount> {
+pub(super) fn mounts_for(own: &SandboxResources, job: &Job) -> Vec<Mount> {
     let may = &job.confinement;
     let home = own.around.home.as_deref();
     let roots: Vec<PathBuf> = may.writable.iter().filter_map(|root| root.canonicalize().ok()).collect();
@@ -145,7 +145,7 @@ pub(super) fn of(own: &SandboxResources, job: &Job) -> Vec<Mount> {
             plan.hide(&path);
         }
     }
-    for own_place in own.around.protected.of(DirectoryRole::Own) {
+    for own_place in own.around.protected.with_role(DirectoryRole::Own) {
         plan.hide(own_place);
         // Scripts of skills and the outputs of commands may lie there.
         for path in may.readable.iter().filter(|path| path.starts_with(own_place)) {

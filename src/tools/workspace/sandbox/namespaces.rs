@@ -27,7 +27,7 @@ use crate::workspace::{Job, Network};
 /// Returns the command line that runs a job confined.
 pub(super) fn wrap(own: &SandboxResources, job: &Job) -> Vec<OsString> {
     let mut line: Vec<OsString> = vec![own.around.program.itself(), SUBCOMMAND.into(), inner::NAMESPACES.into()];
-    line.extend(mounts::of(own, job).iter().flat_map(Mount::arguments));
+    line.extend(mounts::mounts_for(own, job).iter().flat_map(Mount::arguments));
     line.extend(["--chdir".into(), job.cwd.clone().into()]);
     line.extend(inner::arguments(own, job, &mounts::temp(own, job), Path::new(GIT_CONFIG)));
     line
@@ -41,12 +41,12 @@ pub(super) fn wrap_in_bubblewrap(bwrap: &Path, own: &SandboxResources, job: &Job
         Network::Off => {}
         Network::On => line.push("--share-net".into()),
     }
-    let mounts = mounts::of(own, job);
+    let mounts = mounts::mounts_for(own, job);
     line.extend(mounts.iter().flat_map(Mount::arguments));
     line.extend(["--chdir".into(), job.cwd.clone().into()]);
     // As a file that is open: in the view there is no place of it, and its file on the machine may be another one by now.
     line.extend(["--", INHERITED, SUBCOMMAND, inner::INSIDE, inner::PROGRAM, INHERITED].map(OsString::from));
-    line.extend(ExpectedMount::of(&mounts).iter().flat_map(ExpectedMount::arguments));
+    line.extend(ExpectedMount::from_mounts(&mounts).iter().flat_map(ExpectedMount::arguments));
     line.extend(inner::arguments(own, job, &mounts::temp(own, job), Path::new(GIT_CONFIG)));
     line
 }

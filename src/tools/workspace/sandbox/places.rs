@@ -101,7 +101,7 @@ pub(super) fn of_search_path(path: &OsString, home: Option<&Path>) -> Vec<PathBu
 
 /// Returns the repositories that writable worktrees belong to; they are written too.
 pub(in crate::workspace) fn repositories(writable: &[PathBuf]) -> Vec<PathBuf> {
-    let found = writable.iter().filter_map(|root| Worktree::of(root, writable)).map(|worktree| worktree.repository);
+    let found = writable.iter().filter_map(|root| Worktree::new(root, writable)).map(|worktree| worktree.repository);
     found.collect()
 }
 
@@ -113,7 +113,7 @@ struct Worktree {
 
 impl Worktree {
     /// Finds them; `None` when `root` is no worktree, or anything says so that a command could have written.
-    fn of(root: &Path, writable: &[PathBuf]) -> Option<Self> {
+    fn new(root: &Path, writable: &[PathBuf]) -> Option<Self> {
         let link = root.join(".git");
         let own = root.join(line(&link)?.strip_prefix("gitdir: ")?).canonicalize().ok()?;
         // Git names each in the other.

@@ -33,7 +33,7 @@ pub(super) async fn run(around: &Surroundings, sandbox: &Sandbox, job: &Job) -> 
         let mut running = spawner.start(job)?;
         let mut printed = Vec::new();
         let mut piece = [0; 1024];
-        while let read @ 1.. = running.read(&mut piece).await? {
+        while let read @ 1.. = running.read_output(&mut piece).await? {
             printed.extend_from_slice(piece.get(..read).unwrap_or_default());
         }
         Ok::<_, io::Error>((running.ended().await, printed))

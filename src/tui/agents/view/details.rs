@@ -37,7 +37,7 @@ const OUTPUT: usize = 6;
 const LABEL: usize = 9;
 
 /// Takes the rows of the open details from the transcript, where they have no place of their own.
-pub fn take(view: &AgentsView<'_>, panes: &mut Panes) {
+pub fn take_room(view: &AgentsView<'_>, panes: &mut Panes) {
     let has_place = panes.zoom.is_some() || !panes.details.is_empty() || view.is_narrow();
     if !view.shows_details() || has_place {
         return;
@@ -205,8 +205,8 @@ fn add_fact(
 /// Appends the plan of the agent, those of many steps that are near the one that runs; returns how many are left out.
 fn plan_steps(view: &AgentsView<'_>, width: usize, label_width: usize, lines: &mut Vec<Line>) -> usize {
     let theme = &view.ui.theme;
-    let Some(shared) = view.ui.run.plans.of(&view.selected().id) else { return 0 };
-    add_fact("plan", &shared.plan.progress_words(), theme.text, (width, label_width), theme, lines);
+    let Some(shared) = view.ui.run.plans.get(&view.selected().id) else { return 0 };
+    add_fact("plan", &shared.plan.progress_text(), theme.text, (width, label_width), theme, lines);
     let steps = &shared.plan.steps;
     let is_open = |step: &PlanStep| matches!(step.state, StepState::Pending | StepState::Running);
     let next = steps.iter().position(is_open).unwrap_or(0);

@@ -128,12 +128,12 @@ fn draw_rows(view: &AgentsView<'_>, area: Rect, regions: &mut Regions, buffer: &
     let usual = (selected + 1).saturating_sub(fits).max(selected.saturating_sub(fits / 2));
     let top = view.pane.viewport.list_top(view.pane.selected()).unwrap_or(usual).min(last_top);
     let shown: Vec<Shown> =
-        rows.rows.iter().skip(top).take(fits).filter_map(|row| Shown::of(&view.ui.run.agents, &rows, row)).collect();
+        rows.rows.iter().skip(top).take(fits).filter_map(|row| Shown::new(&view.ui.run.agents, &rows, row)).collect();
     if usize::from(area.height) > shown.len() {
         draw_hidden(view, rows.len(), &shown, line_of(area, area.height.saturating_sub(1)), buffer);
     }
     let widest = shown.iter().map(Shown::width).max().unwrap_or(0);
-    let look = Look::of(area.width.saturating_sub(widest));
+    let look = Look::for_width(area.width.saturating_sub(widest));
     for (shown, y) in shown.iter().zip(0..) {
         let line = line_of(area, y);
         regions.add(line, shown.region());

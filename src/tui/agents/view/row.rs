@@ -32,7 +32,7 @@ pub(super) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     /// Looks a row's agent up.
-    pub fn of(agents: &'a Agents, rows: &'a Rows, row: &'a Row) -> Option<Self> {
+    pub fn new(agents: &'a Agents, rows: &'a Rows, row: &'a Row) -> Option<Self> {
         let node = agents.nodes().get(row.agent)?;
         Some(Self { row, node, guide: rows.guide(agents, row), name: one_line(&agent_name(&node.id)) })
     }
@@ -40,7 +40,7 @@ impl<'a> Shown<'a> {
     /// Returns what the row is to a pointer.
     pub fn region(&self) -> Region {
         match self.row.kind {
-            RowKind::Agent | RowKind::Folded => Region::Agent(self.node.id.clone()),
+            RowKind::Agent | RowKind::Collapsed => Region::Agent(self.node.id.clone()),
             RowKind::Past { .. } => Region::Ended(self.node.id.clone()),
         }
     }
@@ -49,7 +49,7 @@ impl<'a> Shown<'a> {
     pub fn running(&self) -> usize {
         match self.row.kind {
             RowKind::Agent => usize::from(self.node.running()),
-            RowKind::Folded => self.node.totals().running,
+            RowKind::Collapsed => self.node.totals().running,
             RowKind::Past { .. } => 0,
         }
     }
@@ -57,7 +57,7 @@ impl<'a> Shown<'a> {
     /// Returns the columns of guide and name.
     pub fn width(&self) -> u16 {
         match self.row.kind {
-            RowKind::Agent | RowKind::Folded => {
+            RowKind::Agent | RowKind::Collapsed => {
                 let guide = u16::try_from(self.guide.len().saturating_mul(3)).unwrap_or(u16::MAX);
                 guide.saturating_add(columns(&self.name).min(NAME))
             }
@@ -65,16 +65,16 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Returns what the row shows: of a folded one the worst beneath it.
+    /// Returns what the row shows: of a collapsed one the worst beneath it.
     fn status(&self) -> AgentStatus {
         let totals = self.node.totals();
         let own = self.node.status();
         let beneath = match self.row.kind {
             RowKind::Agent | RowKind::Past { .. } => return own,
-            RowKind::Folded if totals.asking > 0 => AgentStatus::Asking,
-            RowKind::Folded if totals.failed > 0 => AgentStatus::Failed,
-            RowKind::Folded if totals.paused > 0 => AgentStatus::Paused,
-            RowKind::Folded => own,
+            RowKind::Collapsed if totals.asking > 0 => AgentStatus::Asking,
+            RowKind::Collapsed if totals.failed > 0 => AgentStatus::Failed,
+            RowKind::Collapsed if totals.paused > 0 => AgentStatus::Paused,
+            RowKind::Collapsed => own,
         };
         own.max(beneath)
     }
@@ -105,7 +105,7 @@ impl<'a> Shown<'a> {
         if skipped > 0 { format!("… {parts}") } else { parts }
     }
 
-    /// Puts the first warning into words, or what is folded away beneath the row; in fewer and fewer words.
+    /// Puts the first warning into words, or what is hidden beneath the row; in fewer and fewer words.
     fn notes(&self, now: Timestamp) -> Vec<String> {
         let more = match self.node.warnings.len() {
             0 | 1 => String::new(),
@@ -114,7 +114,7 @@ impl<'a> Shown<'a> {
         let reasons =
             self.node.warnings.first().map(|first| text::reasons(first, now).map(|why| format!("! {why}{more}")));
         let sums = match self.row.kind {
-            RowKind::Folded => Some(text::sums(&self.node.beneath())),
+            RowKind::Collapsed => Some(text::sums(&self.node.beneath())),
             RowKind::Agent | RowKind::Past { .. } => None,
         };
         match (reasons, sums) {
@@ -138,7 +138,7 @@ pub(super) struct Look {
 
 impl Look {
     /// Divides so much room beside guide and name.
-    pub fn of(room: u16) -> Self {
+    pub fn for_width(room: u16) -> Self {
         let beside = room.saturating_sub(MARKS);
         Self { figures: cells::fitting(beside.saturating_sub(LEAST_WORD)), beside }
     }

@@ -104,7 +104,7 @@ pub fn reasons(warning: &Warning, now: Timestamp) -> [String; 2] {
     }
 }
 
-/// Describes what stands beneath a folded row, from its sums; in fewer and fewer words.
+/// Describes what stands beneath a collapsed row, from its sums; in fewer and fewer words.
 pub(super) fn sums(totals: &Totals) -> [String; 3] {
     let agents = format!("+{}", summary::count(totals.agents, "agent"));
     let numbers = [

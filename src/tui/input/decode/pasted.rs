@@ -37,7 +37,7 @@ fn sequence_in(bytes: &[u8]) -> Option<(char, usize)> {
     let last = body.get(end).copied().filter(|last| (0x40..=0x7E).contains(last))?;
     let parameters = std::str::from_utf8(body.get(..end)?).ok()?;
     let pressed = sequence::key(parameters, last).filter(keymap::pressed);
-    let key = pressed.map(|key| Chord::of(&key));
+    let key = pressed.map(|key| Chord::from_event(&key));
     let c = key.and_then(|key| match (key.code, key.modifiers) {
         (KeyCode::Enter, _) | (KeyCode::Char('j' | 'm'), KeyModifiers::CONTROL) => Some('\n'),
         (KeyCode::Tab, _) | (KeyCode::Char('i'), KeyModifiers::CONTROL) => Some('\t'),

@@ -116,11 +116,11 @@ impl Incoming {
         }
         let mut run = self.take_run();
         self.end_run(&mut run, RunEnd::Known, at);
-        self.take()
+        self.take_decoded()
     }
 
     /// Takes out all, also what may go on.
-    pub fn take(&mut self) -> Vec<Decoded> {
+    pub fn take_decoded(&mut self) -> Vec<Decoded> {
         self.is_pasting = false;
         std::mem::take(&mut self.items)
     }
@@ -131,7 +131,7 @@ impl Incoming {
             self.decide(last);
         }
         self.decoder.reset();
-        self.take()
+        self.take_decoded()
     }
 
     /// Tells whether so much has come that it is to be handed on at once.
@@ -247,7 +247,7 @@ fn is_line_feed(one: &Decoded) -> bool {
 /// Returns the character that a key stands for where text is pasted without being told apart from keys.
 fn character(one: &Decoded) -> Option<char> {
     let Decoded::Key(key) = one else { return None };
-    let chord = Chord::of(key);
+    let chord = Chord::from_event(key);
     let plain = chord.modifiers.is_empty();
     match chord.code {
         _ if !keymap::pressed(key) => None,

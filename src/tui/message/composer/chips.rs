@@ -40,7 +40,7 @@ impl Chips {
     }
 
     /// Takes a text; returns what stands for it in the message. The word says where it came from.
-    pub fn fold(&mut self, word: &str, text: &str) -> String {
+    pub fn collapse(&mut self, word: &str, text: &str) -> String {
         let plain = match lines(text) {
             1 => format!("{word} 1 line, {}", size(text.len())),
             lines => format!("{word} {lines} lines, {}", size(text.len())),
@@ -71,7 +71,7 @@ impl Chips {
     pub(super) fn adopt(&mut self, label: &str, text: &Arc<str>) -> String {
         match self.text(label) {
             Some(known) if *known == **text => {}
-            Some(_) => return self.fold("pasted", text),
+            Some(_) => return self.collapse("pasted", text),
             None => self.0.push((label.to_owned(), Arc::clone(text))),
         }
         format!("{OPEN}{label}{CLOSE}")

@@ -166,7 +166,7 @@ impl Composer {
         let (clean, removed) = clean(text);
         self.keep_steps();
         if chips::is_large(&clean) {
-            let chip = self.chips.fold("pasted", &clean);
+            let chip = self.chips.collapse("pasted", &clean);
             self.area.insert_str(chip);
         } else {
             self.area.insert_str(clean);
@@ -452,7 +452,7 @@ impl Composer {
     fn fitting(&mut self, text: &str, beside: usize) -> String {
         let clean = clean(text).0;
         if beside + clean.len() > limits::LAID_OUT_BYTES && chips::is_large(&clean) {
-            self.chips.fold("text of", &clean)
+            self.chips.collapse("text of", &clean)
         } else {
             clean.into_owned()
         }

@@ -354,7 +354,7 @@ impl<'a> StepText<'a> {
     /// Returns what an operator with a motion takes.
     pub(super) fn span(&self, from: usize, motion: Motion, count: Option<usize>, changes: bool) -> Option<Span> {
         if let Motion::Word(is_long) = motion {
-            return Some(self.words(from, count.unwrap_or(1), is_long, changes));
+            return Some(self.words_object(from, count.unwrap_or(1), is_long, changes));
         }
         let (to, extent) = self.reach(from, motion, count)?;
         let (first, last) = (from.min(to), from.max(to));
@@ -371,7 +371,7 @@ impl<'a> StepText<'a> {
     }
 
     /// Returns so many words: none of the blanks behind them where they are changed, and never a line break behind the last.
-    fn words(&self, from: usize, count: usize, is_long: bool, changes: bool) -> Span {
+    fn words_object(&self, from: usize, count: usize, is_long: bool, changes: bool) -> Span {
         let count = count.clamp(1, self.end() + 1);
         let last = (1..count).fold(from, |at, _| self.next_word(at, is_long));
         let mut to = self.next_word(last, is_long);

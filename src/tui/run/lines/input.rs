@@ -45,7 +45,7 @@ impl LineReader {
             OutputKind::Keys => Self::Keys(Reader::start(terminal::keyboard()?, link, watchdog::end_interrupted)?),
             OutputKind::Lines => {
                 let (sender, receiver) = channel(WAITING);
-                thread::Builder::new().name("lines".to_owned()).spawn(move || read(&sender))?;
+                thread::Builder::new().name("lines".to_owned()).spawn(move || read_lines(&sender))?;
                 Self::Lines(receiver)
             }
         })
@@ -85,7 +85,7 @@ impl LineReader {
     }
 }
 
-fn read(sender: &Sender<LineInput>) {
+fn read_lines(sender: &Sender<LineInput>) {
     let mut input = io::stdin().lock();
     loop {
         let mut line = Vec::new();

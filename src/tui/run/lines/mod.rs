@@ -1,4 +1,4 @@
-//! The line output: the same state, the same fold and the same effects as the screen, read as lines.
+//! The line output: the same state, the same state changes and the same effects as the screen, read as lines.
 //!
 //! On a terminal the keys are read one by one and the line is echoed by the program itself: only so nothing is ever
 //! written into a line that is being typed, a paste of many lines stays one message, and a line may be longer than the
@@ -108,7 +108,7 @@ impl<'a> Surface<'a> for Lines<'a> {
         self.input.next().await
     }
 
-    fn take(&mut self, batch: Vec<LineInput>) -> io::Result<()> {
+    fn take_input(&mut self, batch: Vec<LineInput>) -> io::Result<()> {
         // Who typed this can have read what was written before it, whatever the writer has to write by now.
         self.note_written();
         let keys = batch.iter().any(|input| matches!(input, LineInput::Input(_)));
@@ -136,8 +136,8 @@ impl<'a> Surface<'a> for Lines<'a> {
         Ok(())
     }
 
-    fn asked(&mut self, asked: SignalAction) -> io::Result<()> {
-        match asked {
+    fn handle_signal(&mut self, action: SignalAction) -> io::Result<()> {
+        match action {
             SignalAction::End(INTERRUPTED) | SignalAction::EndByKey(INTERRUPTED) if Output::is_terminal() => {
                 let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
                 self.dispatch(Msg::Key(key, clock::now()));
@@ -165,14 +165,14 @@ impl<'a> Surface<'a> for Lines<'a> {
     }
 
     fn changed(&mut self) {
-        self.fold();
+        self.reduce();
     }
 
     fn catch_up(&mut self) -> io::Result<()> {
         let now = Instant::now();
         if self.core.clock.mail_due().is_some_and(|due| due <= now) {
-            self.core.clock.folded(now);
-            self.fold();
+            self.core.clock.reduced(now);
+            self.reduce();
         }
         let today = clock::now();
         if self.next_change().is_some_and(|at| at <= today) {
@@ -326,7 +326,7 @@ impl Lines<'_> {
 
     /// Takes everything that the run says. A turn that has started has left the queue before, so the queue is read first: a
     /// text of its own never seems to wait for it. What was said before a question is written before it.
-    fn fold(&mut self) {
+    fn reduce(&mut self) {
         let events = self.core.client.events();
         let answers = self.core.client.answers();
         let (questions, answers): (Vec<_>, Vec<_>) =
@@ -368,7 +368,7 @@ impl Lines<'_> {
                 self.rung = asked;
                 self.ring();
             }
-            self.held.extend(self.printer.take());
+            self.held.extend(self.printer.take_lines());
         }
     }
 
@@ -387,7 +387,7 @@ impl Lines<'_> {
         if held.len() > MANY {
             self.output.line(&format!("while you typed: {}", count(held.len(), "line")));
         }
-        for line in held.iter().chain(&self.printer.take()) {
+        for line in held.iter().chain(&self.printer.take_lines()) {
             self.output.line(line);
         }
         self.output.flush();

@@ -1,6 +1,6 @@
 //! Calls in a transcript: their output while they run, their results, and what the user was asked before.
 //!
-//! Used by the fold of the transcript alone. A question stands in the cell of its call; one that no call waits for has a
+//! Used by the reducer of the transcript alone. A question stands in the cell of its call; one that no call waits for has a
 //! line of its own. Either way one line, which turns into its answer.
 
 use jiff::Timestamp;
@@ -60,9 +60,9 @@ impl Transcript {
             let content = match &mut call.state {
                 // The model gets it without colours.
                 CallState::Running { progress, .. } if is_command => {
-                    CommandOutput::of(content).coloured_by(&std::mem::take(progress).finish())
+                    CommandOutput::parse(content).coloured_by(&std::mem::take(progress).finish())
                 }
-                _ if is_command => CommandOutput::of(content),
+                _ if is_command => CommandOutput::parse(content),
                 _ => CommandOutput::plain(content),
             };
             call.state = ended(content);
@@ -87,7 +87,7 @@ impl Transcript {
     }
 
     pub(super) fn details(&mut self, id: &CallId, details: &Details) -> bool {
-        let (Some(shown), Some(cell)) = (Shown::of(details), self.find_call(id)) else { return false };
+        let (Some(shown), Some(cell)) = (Shown::from_details(details), self.find_call(id)) else { return false };
         if matches!(shown, Shown::Command { .. }) {
             self.printed = Some(cell);
         }
@@ -97,7 +97,7 @@ impl Transcript {
         true
     }
 
-    pub(super) fn asked(&mut self, id: &str, question: &str, call: Option<&CallId>, offer: Option<&str>) {
+    pub(super) fn question_asked(&mut self, id: &str, question: &str, call: Option<&CallId>, offer: Option<&str>) {
         let at = self.now;
         let place = call.and_then(|call| self.find_call(call));
         if let Some(call) = place.and_then(|cell| self.change_call(cell)) {
@@ -114,14 +114,14 @@ impl Transcript {
         match place.map(Cell::change) {
             Some(Body::Call(call)) => {
                 if let Some(asked) = call.asked.iter_mut().find(|asked| asked.id == id) {
-                    asked.answer = Some(in_words(answer, words, asked.offer.as_deref()));
+                    asked.answer = Some(describe_answer(answer, words, asked.offer.as_deref()));
                     let wait = asked.at.zip(now).map(|(asked, now)| now.duration_since(asked).as_millis());
                     call.waited_ms += wait.and_then(|wait| u64::try_from(wait).ok()).unwrap_or(0);
                 }
             }
             Some(Body::Notice { level, text }) => {
                 *level = Level::Info;
-                let answer = in_words(answer, words, None).words;
+                let answer = describe_answer(answer, words, None).words;
                 let question = text.strip_prefix("asks: ").unwrap_or(text);
                 *text = format!("{question} {answer}");
             }
@@ -134,7 +134,7 @@ impl Transcript {
                 | Body::Child(_),
             )
             | None => {
-                self.notice(Level::Info, &in_words(answer, words, None).words);
+                self.notice(Level::Info, &describe_answer(answer, words, None).words);
             }
         }
         true
@@ -160,11 +160,11 @@ pub(super) fn interrupt(call: &mut CallCell) {
         call.state = CallState::Interrupted { progress: std::mem::take(progress).finish() };
     }
     for asked in call.asked.iter_mut().filter(|asked| asked.answer.is_none()) {
-        asked.answer = Some(in_words("withdrawn", None, None));
+        asked.answer = Some(describe_answer("withdrawn", None, None));
     }
 }
 
-fn in_words(answer: &str, words: Option<&str>, offer: Option<&str>) -> Answered {
+fn describe_answer(answer: &str, words: Option<&str>, offer: Option<&str>) -> Answered {
     let behind = |text: Option<&str>| text.map(|text| format!(": {text}")).unwrap_or_default();
     let (went_on, words) = match answer {
         "yes" => (WentOn::Yes, "approved once".to_owned()),

@@ -1,7 +1,7 @@
 //! Commands in the background in a transcript: a shell line of the user is a cell of its own, with its output while it runs;
 //! of a command that the agent started there is a line when it ends.
 //!
-//! Used by the fold of the transcript alone. A shell line belongs to no turn, so no turn's end closes it.
+//! Used by the reducer of the transcript alone. A shell line belongs to no turn, so no turn's end closes it.
 
 use jiff::Timestamp;
 
@@ -53,8 +53,9 @@ impl Transcript {
                 JobEnding::Itself => end.end.code != Some(0),
                 JobEnding::Stopped | JobEnding::TimedOut | JobEnding::Failed | JobEnding::Interrupted => true,
             };
-            call.shown = Shown::of(&Details::Command(end.end.clone())).map(|shown| shown.in_words(&end.words()));
-            let mut content = CommandOutput::of(&end.output);
+            call.shown = Shown::from_details(&Details::Command(end.end.clone()))
+                .map(|shown| shown.with_summary(&end.describe()));
+            let mut content = CommandOutput::parse(&end.output);
             if let CallState::Running { progress, .. } = &mut call.state {
                 content = content.coloured_by(&std::mem::take(progress).finish());
             }

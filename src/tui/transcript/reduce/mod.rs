@@ -1,4 +1,4 @@
-//! The transcript of one agent: the fold of its envelopes into cells.
+//! The transcript of one agent: the reduction of its envelopes into cells.
 //!
 //! It takes each envelope of the agent once, in order; a live run, a resumed session and a replay alike.
 //! Deltas are previews that the authoritative event replaces. Whatever ends a turn closes every open cell, so nothing
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::transcript::cell::{Body, CallCell, Cell, CellId, ChildCell, ChildState, Fold, Level, Stage};
+use crate::transcript::cell::{Body, CallCell, Cell, CellId, ChildCell, ChildState, Expansion, Level, Stage};
 use crate::transcript::cells::Cells;
 use crate::transcript::reduce::pieces::Live;
 use crate::transcript::result;
@@ -63,7 +63,7 @@ pub struct Transcript {
     retry: Option<Retry>,
     /// Whether this turn's cancel has its notice.
     cancel_noticed: bool,
-    refolds: u64,
+    expansion_changes: u64,
     /// The cells of texts that came through a queue.
     user_cells: HashMap<MessageId, CellId>,
     /// The replies that say what was done with such a text.
@@ -129,9 +129,9 @@ impl Transcript {
         self.cells.get(id.index())
     }
 
-    /// Returns a number that rises when many cells folded or opened at once.
-    pub fn refolds(&self) -> u64 {
-        self.refolds
+    /// Returns a number that rises when many cells were collapsed or expanded at once.
+    pub fn expansion_changes(&self) -> u64 {
+        self.expansion_changes
     }
 
     /// Takes one envelope; those of other agents are passed over. Returns whether the picture changed.
@@ -154,7 +154,7 @@ impl Transcript {
             Event::UserTurn { content, mid_loop, injection, kind, images, .. } => {
                 self.settle_texts();
                 let text = text::visible(content).into_owned();
-                let (kind, mid_loop, images) = (*kind, *mid_loop, result::known(images));
+                let (kind, mid_loop, images) = (*kind, *mid_loop, result::digests(images));
                 let cell = self.push(Body::User { text, kind, mid_loop, receipt: None, images });
                 if let Some(id) = injection {
                     self.user_cells.insert(id.clone(), cell);
@@ -215,7 +215,7 @@ impl Transcript {
             Event::TurnEnded { outcome, message, .. } => self.turn_ended(*outcome, message.as_deref()),
             Event::ToolDetails { id, details } => self.details(id, details),
             Event::Question { id, question, call, offer, .. } => {
-                self.asked(id, question, call.as_ref(), offer.as_deref());
+                self.question_asked(id, question, call.as_ref(), offer.as_deref());
                 true
             }
             Event::Answer { id, answer, words } => self.answered_question(id, answer, words.as_deref()),
@@ -272,23 +272,23 @@ impl Transcript {
         }
     }
 
-    /// Folds an open cell, opens a folded one.
+    /// Collapses an expanded cell, expands a collapsed one.
     pub fn toggle(&mut self, id: CellId) {
         if let Some(cell) = self.cells.get_mut(id.index()) {
-            let fold = match cell.fold() {
-                Fold::Folded => Fold::Open,
-                Fold::Open => Fold::Folded,
+            let expansion = match cell.expansion() {
+                Expansion::Collapsed => Expansion::Expanded,
+                Expansion::Expanded => Expansion::Collapsed,
             };
-            cell.set_fold(fold);
+            cell.set_expansion(expansion);
         }
     }
 
-    /// Folds all cells when any that can fold is open, else opens all.
+    /// Collapses all cells when any that can be collapsed is expanded, else expands all.
     pub fn toggle_all(&mut self) {
         let mut outlines = (0..self.cells.len()).filter_map(|index| self.cells.outline(index));
-        let any_open = outlines.any(|outline| outline.can_fold && outline.fold == Fold::Open);
-        self.cells.set_folds(if any_open { Fold::Folded } else { Fold::Open });
-        self.refolds += 1;
+        let any_open = outlines.any(|outline| outline.can_collapse && outline.expansion == Expansion::Expanded);
+        self.cells.set_all_expansions(if any_open { Expansion::Collapsed } else { Expansion::Expanded });
+        self.expansion_changes += 1;
     }
 
     /// Returns the cell below the selected one; the last one when none is selected.

@@ -27,7 +27,7 @@ impl Live {
     pub fn append(&mut self, shown: &mut String, piece: &str) {
         shown.truncate(self.settled);
         self.held.push_str(piece);
-        let cut = harmless_cut(&self.held);
+        let cut = safe_split(&self.held);
         if cut > 0 {
             shown.push_str(&text::visible(self.held.get(..cut).unwrap_or_default()));
             self.held.drain(..cut);
@@ -38,7 +38,7 @@ impl Live {
 }
 
 /// Finds the last place where the two sides do not depend on each other.
-fn harmless_cut(held: &str) -> usize {
+fn safe_split(held: &str) -> usize {
     let is_plain = |c: char| c.is_alphanumeric() || c == ' ' || c.is_ascii_graphic();
     // Tab stops count from the line's start.
     let line = held.rfind('\n').map_or(0, |end| end + 1);

@@ -1,6 +1,6 @@
 //! Thinking and answers in a transcript: previews grow with each delta until the authoritative text replaces them.
 //!
-//! Used by the fold of the transcript alone. Always holds: at most one of each is open.
+//! Used by the reducer of the transcript alone. Always holds: at most one of each is open.
 
 use super::Transcript;
 use crate::transcript::cell::{Body, Cell, CellId, Stage};

@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::theme::Theme;
-use crate::transcript::cell::{Body, Cell, CellId, Fold};
+use crate::transcript::cell::{Body, Cell, CellId, Expansion};
 use crate::transcript::reduce::Transcript;
 use crate::transcript::search::Search;
 use crate::transcript::selection::Selection;
@@ -103,11 +103,13 @@ impl<'a> Annotator<'a> {
     ) {
         let Some(query) = &self.query else { return };
         let now = self.annotations.search.and_then(|search| search.at);
-        let now = now.filter(|place| place.cell == cell.id() && cell.fold() == Fold::Open).map(|place| place.nth);
+        let now = now
+            .filter(|place| place.cell == cell.id() && cell.expansion() == Expansion::Expanded)
+            .map(|place| place.nth);
         let hits = cache.hits(cell.id(), query);
         let first = hits.partition_point(|hit| (hit.line, hit.to) <= (place.line, place.byte));
         for (nth, hit) in hits.iter().enumerate().skip(first) {
-            if hit.line > place.line || hit.from >= place.byte + line.words().len().max(1) {
+            if hit.line > place.line || hit.from >= place.byte + line.text_after_lead().len().max(1) {
                 break;
             }
             let style = if now == Some(nth) { self.theme.found_now } else { self.theme.found };
@@ -124,7 +126,7 @@ impl<'a> Annotator<'a> {
                 select(area, self.theme.selection, buf);
             }
             // An empty line within it is seen too.
-            if line.words().is_empty() {
+            if line.text_after_lead().is_empty() {
                 select(Rect { width: room.width.min(1), ..room }, self.theme.selection, buf);
             }
         }
@@ -133,7 +135,7 @@ impl<'a> Annotator<'a> {
     /// Writes when a block came: behind its head, else into the blank row above it, else over the end of its head.
     fn time(&self, cell: &Cell, line: &Line, room: Rect, buf: &mut Buffer) {
         let Some((zone, now)) = self.annotations.times else { return };
-        let Some(words) = words(cell, zone, now) else { return };
+        let Some(words) = annotation(cell, zone, now) else { return };
         let words = Line::new(&words, self.theme.dim);
         let Ok(columns) = u16::try_from(words.width()) else { return };
         let Some(left) = room.width.checked_sub(columns) else { return };
@@ -165,7 +167,7 @@ fn select(area: Rect, style: Style, buf: &mut Buffer) {
 
 /// Returns the part of a row that lies within these bytes of its line.
 fn marked(line: &Line, start: usize, (from, to): (usize, usize), room: Rect) -> Option<Rect> {
-    let words = line.words();
+    let words = line.text_after_lead();
     let from = from.saturating_sub(start).min(words.len());
     let to = to.saturating_sub(start).min(words.len());
     let columns = |end: usize| line.lead_width() + width(words.get(..end).unwrap_or_default());
@@ -176,7 +178,7 @@ fn marked(line: &Line, start: usize, (from, to): (usize, usize), room: Rect) -> 
 }
 
 /// Says when a block came, and of a text how long it took: a call says that itself.
-fn words(cell: &Cell, zone: &TimeZone, now: Timestamp) -> Option<String> {
+fn annotation(cell: &Cell, zone: &TimeZone, now: Timestamp) -> Option<String> {
     let at = zone.to_datetime(cell.at()?);
     let form = if at.date() == zone.to_datetime(now).date() { "%H:%M:%S" } else { "%m-%d %H:%M" };
     let took = cell.took().filter(|_| !matches!(cell.body(), Body::Call(_)));

@@ -27,7 +27,7 @@ pub struct TranscriptCache {
     extent: Extent,
     columns: u16,
     theme: Theme,
-    refolds: u64,
+    expansion_changes: u64,
     pictures: Placements,
     view_rows: usize,
     entries: Vec<Entry>,
@@ -94,12 +94,16 @@ impl TranscriptCache {
         }
         let is_other =
             self.agent != *transcript.agent() || self.extent != transcript.extent() || cells.len() < self.entries.len();
-        if is_other || self.columns != columns || self.theme != **theme || self.refolds != transcript.refolds() {
+        if is_other
+            || self.columns != columns
+            || self.theme != **theme
+            || self.expansion_changes != transcript.expansion_changes()
+        {
             self.agent = transcript.agent().clone();
             self.extent = transcript.extent();
             self.columns = columns;
             self.theme = (*theme).clone();
-            self.refolds = transcript.refolds();
+            self.expansion_changes = transcript.expansion_changes();
             self.entries.clear();
             self.heights.clear();
             self.laid_out.clear();
@@ -207,7 +211,7 @@ impl TranscriptCache {
         self.view_rows
     }
 
-    /// Returns where something is in a cell that is laid out, as it is folded now.
+    /// Returns where something is in a cell that is laid out, as it is collapsed now.
     pub(super) fn hits(&mut self, id: CellId, query: &Query) -> &[Hit] {
         let Some(laid) = self.entries.get_mut(id.index()).and_then(|entry| entry.laid.as_mut()) else { return &[] };
         let known = laid.hits.take().filter(|(known, _)| known == query);

@@ -7,7 +7,7 @@ use ratatui::style::{Color, Style};
 
 use crate::highlight::{Chain, Language};
 use crate::theme::Theme;
-use crate::transcript::cell::{CallCell, CallState, CallStatus, ChildState, Fold, WentOn};
+use crate::transcript::cell::{CallCell, CallState, CallStatus, ChildState, Expansion, WentOn};
 use crate::transcript::result::Shown;
 use crate::transcript::view::rows::{Pen, clean};
 use crate::view::arguments;
@@ -30,7 +30,7 @@ use steersman_base::text::{Coloured, Hue};
 const TAB: usize = 4;
 
 impl Pen<'_> {
-    pub(super) fn call(&self, call: &CallCell, fold: Fold, rows: &mut Vec<Line>) {
+    pub(super) fn call(&self, call: &CallCell, expansion: Expansion, rows: &mut Vec<Line>) {
         let style = match call.status() {
             CallStatus::Running | CallStatus::Interrupted => self.theme.tool,
             CallStatus::Succeeded => self.theme.tool_ok,
@@ -46,9 +46,9 @@ impl Pen<'_> {
         }
         rows.push(self.with_end(&line, &end(call)));
         self.questions(call, rows);
-        match fold {
-            Fold::Open => self.opened_call(call, rows),
-            Fold::Folded => self.folded_call(call, rows),
+        match expansion {
+            Expansion::Expanded => self.opened_call(call, rows),
+            Expansion::Collapsed => self.collapsed_call(call, rows),
         }
     }
 
@@ -66,15 +66,17 @@ impl Pen<'_> {
         }
     }
 
-    fn folded_call(&self, call: &CallCell, rows: &mut Vec<Line>) {
+    fn collapsed_call(&self, call: &CallCell, rows: &mut Vec<Line>) {
         match (&call.state, &call.shown) {
             (CallState::Running { .. } | CallState::Interrupted { .. }, _) => {
-                let lines = Output::of(call);
+                let lines = Output::all(call);
                 let last: Vec<Output<'_>> =
                     lines.rev().filter(|line| !line.text.trim().is_empty()).take(self.live_rows()).collect();
                 last.into_iter().rev().for_each(|line| self.output(line, rows));
             }
-            (CallState::Ended { .. }, Some(Shown::Diff(diff))) => self.folded_diff(diff, language(call).as_ref(), rows),
+            (CallState::Ended { .. }, Some(Shown::Diff(diff))) => {
+                self.collapsed_diff(diff, language(call).as_ref(), rows);
+            }
             (CallState::Ended { .. }, Some(Shown::Command { saved, .. })) => {
                 self.head_and_tail(call, rows);
                 self.saved(saved.as_deref(), rows);
@@ -92,7 +94,7 @@ impl Pen<'_> {
 
     /// Shows the first lines and the last ones, of a failed call also those that say why, and how many stand between them.
     fn head_and_tail(&self, call: &CallCell, rows: &mut Vec<Line>) {
-        let lines: Vec<Output<'_>> = Output::of(call).collect();
+        let lines: Vec<Output<'_>> = Output::all(call).collect();
         let hidden = FOLDED_HEAD..lines.len().saturating_sub(FOLDED_TAIL).max(FOLDED_HEAD);
         let has_failed = call.status() == CallStatus::Failed;
         let says_why = |place: &usize| has_failed && lines.get(*place).is_some_and(|line| says_why(line.text));
@@ -103,11 +105,11 @@ impl Pen<'_> {
             .chunk_by(|a, b| is_shown(a) == is_shown(b))
             .map(<[usize]>::to_vec)
             .collect();
-        let folds = |group: &[usize]| group.len() > FOLDED_LEAST && !group.first().is_some_and(is_shown);
+        let collapses = |group: &[usize]| group.len() > FOLDED_LEAST && !group.first().is_some_and(is_shown);
         // What the model did not get stood between the lines as well; a line that says so stands for it.
         let mut left_out = call.left_out().saturating_sub(1);
         for group in groups {
-            if folds(&group) {
+            if collapses(&group) {
                 self.more(group.len() + std::mem::take(&mut left_out), rows);
             } else {
                 group.iter().filter_map(|place| lines.get(*place)).for_each(|line| self.output(*line, rows));
@@ -115,7 +117,7 @@ impl Pen<'_> {
         }
     }
 
-    fn folded_diff(&self, diff: &Diff, language: Option<&Language>, rows: &mut Vec<Line>) {
+    fn collapsed_diff(&self, diff: &Diff, language: Option<&Language>, rows: &mut Vec<Line>) {
         let is_line = |kind: LineKind| kind != LineKind::Hunk;
         let count = diff.lines.iter().filter(|line| is_line(line.kind)).count();
         let hidden = count.saturating_sub(FOLDED_DIFF);
@@ -175,12 +177,12 @@ impl Pen<'_> {
     /// Writes what a call has to say; of very much the beginning and the end, so that no frame takes long.
     fn opened_output(&self, call: &CallCell, gutter: &Line, rows: &mut Vec<Line>) {
         let mut chain = if call.name == "read" { language(call).map(Chain::new) } else { None };
-        let total = Output::of(call).count();
+        let total = Output::all(call).count();
         let half = OPENED_LINES / 2;
         let hidden = if total > OPENED_LINES { half..total - half } else { 0..0 };
-        for (number, output) in Output::of(call).enumerate() {
+        for (number, output) in Output::all(call).enumerate() {
             if number == hidden.start && !hidden.is_empty() {
-                self.cut_out(hidden.len(), rows);
+                self.omitted_lines(hidden.len(), rows);
                 // What is behind goes on from something that was not read.
                 chain = None;
             }
@@ -204,7 +206,7 @@ impl Pen<'_> {
     }
 
     /// Says that lines are left out of an opened call, and where they are to be had.
-    fn cut_out(&self, lines: usize, rows: &mut Vec<Line>) {
+    fn omitted_lines(&self, lines: usize, rows: &mut Vec<Line>) {
         let words = format!("┆ {}; the editor and an export have them all", count(lines, "more line"));
         rows.push(Line::new(&words, self.theme.gutter).truncate(self.room));
     }
@@ -252,7 +254,7 @@ struct Output<'a> {
 
 impl<'a> Output<'a> {
     /// Returns the lines of a call's output.
-    fn of(call: &'a CallCell) -> impl DoubleEndedIterator<Item = Self> {
+    fn all(call: &'a CallCell) -> impl DoubleEndedIterator<Item = Self> {
         let (output, colours) = (call.output(), call.colours());
         output.lines().map(move |text| Self { text, start: text.as_ptr().addr() - output.as_ptr().addr(), colours })
     }
@@ -356,7 +358,7 @@ fn end(call: &CallCell) -> String {
                 (false, _, true) => words.push("synthesized".to_owned()),
                 (false, _, false) => {}
             }
-            words.extend(call.shown.as_ref().map(|shown| shown.words().to_owned()));
+            words.extend(call.shown.as_ref().map(|shown| shown.summary().to_owned()));
             words.push(took(call.took().unwrap_or(0), call.waited_ms));
             // The head names the size of a change already.
             if !matches!(call.shown, Some(Shown::Diff(_))) {

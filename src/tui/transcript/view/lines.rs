@@ -32,7 +32,7 @@ impl RowPlace {
                 self.byte = 0;
             }
         }
-        self.length = row.words().len();
+        self.length = row.text_after_lead().len();
         self.seen = true;
     }
 }
@@ -82,6 +82,6 @@ impl TextLine {
             self.text.extend(std::iter::repeat_n(' ', usize::from(blanks)));
         }
         self.rows += 1;
-        self.text.push_str(row.words());
+        self.text.push_str(row.text_after_lead());
     }
 }

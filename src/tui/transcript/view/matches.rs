@@ -1,11 +1,11 @@
-//! Where in a whole transcript something is found: how often in each cell, folded or not, piece by piece.
+//! Where in a whole transcript something is found: how often in each cell, collapsed or not, piece by piece.
 //!
 //! Called by `look` before a frame; each time it does a bounded piece of the work, and it says when there is more. Counts
 //! are those of the opened cells at the width of the screen. The cells that were looked through are one stretch, which
 //! grows at both its ends from where the search began.
 
 use crate::theme::Theme;
-use crate::transcript::cell::{Body, CallStatus, Cell, CellId, ChildState, Fold, Stage};
+use crate::transcript::cell::{Body, CallStatus, Cell, CellId, ChildState, Expansion, Stage};
 use crate::transcript::reduce::{Extent, Transcript};
 use crate::transcript::scroll::Point;
 use crate::transcript::search::{
@@ -220,7 +220,7 @@ impl MatchIndex {
         let began = search.began();
         let before = self.before(began.cell.index());
         let cell = scene.transcript.get(began.cell);
-        let Some(cell) = cell.filter(|cell| cell.fold() == Fold::Open) else { return before };
+        let Some(cell) = cell.filter(|cell| cell.expansion() == Expansion::Expanded) else { return before };
         let gap = gap_above(scene.transcript, cell.id());
         let rows = Rows::opened(cell, scene.columns, scene.theme);
         let is_above = |hit: &&Hit| (hit.line + gap, hit.from) < (began.line, began.byte);

@@ -237,7 +237,7 @@ mod tests {
         for columns in [30, 100] {
             for cell in transcript.cells() {
                 let rows = Rows::opened(cell, columns, &Theme::dark());
-                for word in rows.iter().flat_map(|row| row.words().split_whitespace()) {
+                for word in rows.iter().flat_map(|row| row.text_after_lead().split_whitespace()) {
                     let query = Query::new(&word.to_lowercase()).unwrap();
                     assert!(query.may_be_in(cell).0, "{word:?} of {cell:?}");
                 }

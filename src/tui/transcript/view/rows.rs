@@ -7,7 +7,7 @@ use ratatui::style::Style;
 
 use crate::pictures::{Placements, placeholder};
 use crate::theme::Theme;
-use crate::transcript::cell::{Body, CallStatus, Cell, ChildCell, ChildState, Fold, Level, Stage};
+use crate::transcript::cell::{Body, CallStatus, Cell, ChildCell, ChildState, Expansion, Level, Stage};
 use crate::transcript::cells::CellGroup;
 use crate::view::receipt;
 use crate::widgets::stream::{Format, Layout};
@@ -31,7 +31,7 @@ pub struct Rows {
 impl Rows {
     /// Lays a cell out; takes over the text's rows from before when the text has only grown.
     pub fn new(cell: &Cell, columns: u16, view_rows: usize, theme: &Theme, before: Option<Layout>) -> Self {
-        Self::folded(cell, cell.fold(), columns, view_rows, theme, before)
+        Self::collapsed(cell, cell.expansion(), columns, view_rows, theme, before)
     }
 
     /// Puts the pictures of the cell's images beneath its text, where there is room for all their columns.
@@ -44,12 +44,19 @@ impl Rows {
         self
     }
 
-    /// Lays a cell out as if nothing of it were folded.
+    /// Lays a cell out as if nothing of it were collapsed.
     pub fn opened(cell: &Cell, columns: u16, theme: &Theme) -> Self {
-        Self::folded(cell, Fold::Open, columns, 0, theme, None)
+        Self::collapsed(cell, Expansion::Expanded, columns, 0, theme, None)
     }
 
-    fn folded(cell: &Cell, fold: Fold, columns: u16, view_rows: usize, theme: &Theme, before: Option<Layout>) -> Self {
+    fn collapsed(
+        cell: &Cell,
+        expansion: Expansion,
+        columns: u16,
+        view_rows: usize,
+        theme: &Theme,
+        before: Option<Layout>,
+    ) -> Self {
         let (mark, style) = mark(cell.body(), theme);
         let indent = MARK.min(usize::from(columns) / 2);
         let room = usize::from(columns) - indent;
@@ -68,11 +75,11 @@ impl Rows {
                 pen.labelled(&label, theme.mid_loop, text, theme.user, &mut rows.head);
                 rows.tail.extend(receipt.iter().flat_map(|words| receipt::lines(words, room, theme)));
             }
-            Body::Thinking { text, stage } if fold == Fold::Folded => {
-                rows.head.push(pen.folded_text("thinking: ", text, *stage));
+            Body::Thinking { text, stage } if expansion == Expansion::Collapsed => {
+                rows.head.push(pen.collapsed_text("thinking: ", text, *stage));
             }
             Body::Thinking { text, stage } => {
-                rows.head.push(pen.cut("thinking", theme.dim));
+                rows.head.push(pen.truncated("thinking", theme.dim));
                 rows.text = Some(pen.grow(before, Format::Plain(theme.thinking), text, *stage));
                 pen.interrupted(*stage, &mut rows.tail);
             }
@@ -80,10 +87,10 @@ impl Rows {
                 rows.text = Some(pen.grow(before, Format::Markdown, text, *stage));
                 pen.interrupted(*stage, &mut rows.tail);
             }
-            Body::Call(tool) => pen.call(tool, fold, &mut rows.head),
+            Body::Call(tool) => pen.call(tool, expansion, &mut rows.head),
             Body::Child(child) => pen.child(child, &mut rows.head),
-            Body::Compaction { head, summary } if fold == Fold::Folded => {
-                rows.head.push(pen.folded_text(&format!("{head}, summary: "), summary, Stage::Done));
+            Body::Compaction { head, summary } if expansion == Expansion::Collapsed => {
+                rows.head.push(pen.collapsed_text(&format!("{head}, summary: "), summary, Stage::Done));
             }
             Body::Compaction { head, summary } => {
                 pen.labelled("", theme.dim, head, theme.dim, &mut rows.head);
@@ -189,7 +196,7 @@ impl Pen<'_> {
         Wrap { width: self.room, at, first, rest }.line(line, rows);
     }
 
-    fn cut(&self, text: &str, style: Style) -> Line {
+    fn truncated(&self, text: &str, style: Style) -> Line {
         Line::new(text, style).truncate(self.room)
     }
 
@@ -213,13 +220,13 @@ impl Pen<'_> {
 
     fn interrupted(&self, stage: Stage, rows: &mut Vec<Line>) {
         match stage {
-            Stage::Interrupted => rows.push(self.cut("(interrupted)", self.theme.notice)),
+            Stage::Interrupted => rows.push(self.truncated("(interrupted)", self.theme.notice)),
             Stage::Live | Stage::Done => {}
         }
     }
 
-    /// Writes the first line of a folded text behind a label, and how many more there are.
-    fn folded_text(&self, label: &str, text: &str, stage: Stage) -> Line {
+    /// Writes the first line of a collapsed text behind a label, and how many more there are.
+    fn collapsed_text(&self, label: &str, text: &str, stage: Stage) -> Line {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let mut line = Line::new(label, self.theme.dim);
         line.push(lines.next().unwrap_or_default().trim(), self.theme.thinking);
@@ -252,7 +259,7 @@ impl Pen<'_> {
     fn child(&self, child: &ChildCell, rows: &mut Vec<Line>) {
         let mut line = Line::default();
         self.name_and_task(child, &mut line);
-        rows.push(self.with_end(&line, &format!(" · {}", child.state.words())));
+        rows.push(self.with_end(&line, &format!(" · {}", child.state.label())));
         if let ChildState::Ended { message: Some(message), .. } = &child.state {
             self.labelled("", self.theme.error, message, self.theme.error, rows);
         }

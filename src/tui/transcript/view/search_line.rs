@@ -16,7 +16,7 @@ pub fn draw(search: &Search, theme: &Theme, area: Rect, buffer: &mut Buffer) -> 
     let area = area.intersection(*buffer.area());
     clear(buffer, area);
     let mut room = put(buffer, area, "/", theme.accent);
-    let shown = words(search);
+    let shown = labels(search);
     let fits = |words: &&String| columns(words) + TEXT <= room.width;
     if let Some(words) = shown.iter().find(fits) {
         room = put_right(buffer, room, words, theme.dim);
@@ -34,7 +34,7 @@ pub fn draw(search: &Search, theme: &Theme, area: Rect, buffer: &mut Buffer) -> 
 }
 
 /// Says what was found and what the keys do, the longest first.
-fn words(search: &Search) -> Vec<String> {
+fn labels(search: &Search) -> Vec<String> {
     let keys = "Enter stays · Esc: back to where you were";
     if !search.is_active() {
         return vec![format!("  Up: earlier searches · {keys} "), format!("  {keys} "), "  Esc: back ".to_owned()];
@@ -48,9 +48,9 @@ fn words(search: &Search) -> Vec<String> {
 
 /// Says what was found, and whether the last step led around an end, the longest first.
 pub fn progress(search: &Search) -> Vec<String> {
-    let count = search.count.words();
+    let count = search.count.describe();
     match search.wrapped {
-        Some(wrapped) => wrapped.words().map(|words| format!("{words}: {count}")).into_iter().chain([count]).collect(),
+        Some(wrapped) => wrapped.labels().map(|words| format!("{words}: {count}")).into_iter().chain([count]).collect(),
         None => vec![count],
     }
 }

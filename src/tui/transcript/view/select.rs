@@ -173,7 +173,7 @@ impl Lines<'_> {
     /// Returns where the character or the word at a place of the screen begins and ends.
     fn unit(&mut self, at: state::Point, unit: Unit) -> (Point, Point) {
         let start = self.layouts.point_of(self.transcript, at.cell, at.line);
-        let Some((words, column)) = self.words(at) else { return (start, start) };
+        let Some((words, column)) = self.row_text(at) else { return (start, start) };
         let units: Vec<(usize, &str)> = match unit {
             Unit::Character => words.grapheme_indices(true).collect(),
             Unit::Word => words.split_word_bound_indices().collect(),
@@ -188,9 +188,9 @@ impl Lines<'_> {
     }
 
     /// Returns the text of the row at a place of the screen, and the column within it.
-    fn words(&mut self, at: state::Point) -> Option<(String, usize)> {
+    fn row_text(&mut self, at: state::Point) -> Option<(String, usize)> {
         let row = at.line.checked_sub(self.gap(at.cell))?;
         let line: &Line = self.layouts.rows(at.cell)?.row(row)?;
-        Some((line.words().to_owned(), usize::from(at.column).saturating_sub(line.lead_width())))
+        Some((line.text_after_lead().to_owned(), usize::from(at.column).saturating_sub(line.lead_width())))
     }
 }

@@ -19,14 +19,14 @@ use std::str::Chars;
 pub(super) struct Command {
     /// Its words, what is unknown in them left out.
     pub words: Vec<String>,
-    pub known: Vec<Known>,
+    pub known: Vec<Certainty>,
     /// The variables that it alone gets.
     pub variables: Vec<Assignment>,
 }
 
 /// How far a word is known before it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum Certainty {
     All,
     /// That it is one word.
     Count,
@@ -54,7 +54,7 @@ pub(super) struct Reading {
     pub unsure: Option<&'static str>,
 }
 
-pub(super) fn read(text: &str) -> Reading {
+pub(super) fn lex(text: &str) -> Reading {
     Lexer::new(text, LexedText::Script).run()
 }
 
@@ -387,9 +387,9 @@ impl<'a> Lexer<'a> {
         self.now.is_test |= self.now.command.words.is_empty() && word.text == "[[";
         let ends_test = word.text == "]]";
         self.now.command.known.push(match (is_known, word.splits || may_expand) {
-            (true, _) => Known::All,
-            (false, false) => Known::Count,
-            (false, true) => Known::Nothing,
+            (true, _) => Certainty::All,
+            (false, false) => Certainty::Count,
+            (false, true) => Certainty::Nothing,
         });
         self.now.command.words.push(word.text);
         if ends_test {

@@ -23,7 +23,7 @@ impl Supervisor {
         let length = usize::try_from(low(length)).unwrap_or(usize::MAX);
         let mut read = 0;
         while let Some(rest @ [_, ..]) = bytes.get_mut(read..length) {
-            read += target.read(address.checked_add(read as u64).ok_or(Errno::FAULT)?, rest)?;
+            read += target.read_memory(address.checked_add(read as u64).ok_or(Errno::FAULT)?, rest)?;
         }
         let bytes = bytes.get(..length).ok_or(Errno::INVAL)?;
         let (family, rest) = bytes.split_first_chunk::<2>().ok_or(Errno::INVAL)?;

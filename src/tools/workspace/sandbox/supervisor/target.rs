@@ -44,7 +44,8 @@ impl Target {
         while text.len() < PATH_BYTES {
             let at = address.checked_add(text.len() as u64).ok_or(Errno::FAULT)?;
             let in_page = PAGE_BYTES - usize::try_from(at % PAGE_BYTES as u64).map_err(|_| Errno::FAULT)?;
-            let read = self.read(at, chunk.get_mut(..in_page.min(PATH_BYTES - text.len())).unwrap_or_default())?;
+            let read =
+                self.read_memory(at, chunk.get_mut(..in_page.min(PATH_BYTES - text.len())).unwrap_or_default())?;
             let read = chunk.get(..read).unwrap_or_default();
             match memchr::memchr(0, read) {
                 Some(end) => {
@@ -58,7 +59,7 @@ impl Target {
     }
 
     /// Reads at an address; at least one byte.
-    pub(super) fn read(&self, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
+    pub(super) fn read_memory(&self, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
         if self.memory.get().is_none() {
             let opened = openat(&self.process, "mem", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
             let _ = self.memory.set(opened);
