@@ -104,7 +104,7 @@ impl CommandEnd {
 
 /// The facts of a web page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PageFacts"))]
 pub struct PageInfo {
     /// The address that answered, after all redirects.
     pub url: String,

@@ -28,7 +28,7 @@ pub struct Image {
 
 /// What is told of an image to whoever only shows that it is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ImageFacts"))]
 pub struct ImageInfo {
     /// Its name: the path that the user gave.
     pub name: String,

@@ -27,7 +27,7 @@ pub enum EventContext {
 
 /// Why a call has an error as its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CallFault"))]
 #[serde(rename_all = "snake_case")]
 pub enum CallFailure {
     /// A rule or the mode forbids it, or nobody was there to ask.
@@ -59,7 +59,7 @@ pub enum TurnFinish {
 
 /// Why a turn failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TurnFault"))]
 pub struct TurnFailure {
     /// What failed.
     pub kind: TurnFailureKind,
@@ -71,7 +71,7 @@ pub struct TurnFailure {
 
 /// What failed in a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TurnFaultKind"))]
 #[serde(rename_all = "snake_case")]
 pub enum TurnFailureKind {
     /// The server could not be reached.

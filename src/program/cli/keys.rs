@@ -22,7 +22,7 @@ pub async fn read_key(place: &KeyPlace) -> Result<Option<ApiKey>, String> {
     read_within(place, limits::KEY_COMMAND_TIME).await
 }
 
-/// Reads a key like [`read`], with a time limit for a command.
+/// Reads a key like [`read_key`], with a time limit for a command.
 ///
 /// # Errors
 /// One sentence for the user.
