@@ -105,7 +105,7 @@ impl HttpProvider {
     /// Reads a reply of a dialect that came in one body.
     ///
     /// # Errors
-    /// As [`Assemble::take`] and [`Assemble::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
+    /// As [`Assemble::take_frame`] and [`Assemble::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
     pub fn whole(dialect: Dialect, body: &str) -> Result<Reply, ProviderError> {
         Joined::whole(wire(dialect), body)
     }

@@ -71,7 +71,7 @@ pub enum MessageError {
 /// over.
 ///
 /// # Errors
-/// [`Fault`], when there is none.
+/// [`MessageError`], when there is none.
 pub fn parse(text: &[u8]) -> Result<Vec<Incoming>, MessageError> {
     let lossy = String::from_utf8_lossy(text);
     let json = lossy.trim_start_matches(['\u{FEFF}', ' ', '\t']);

@@ -132,7 +132,7 @@ impl Assembler {
     /// Reads a reply that came in one body.
     ///
     /// # Errors
-    /// As [`Assembler::take`] and [`Assembler::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
+    /// As [`Assembler::take_frame`] and [`Assembler::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
     pub fn whole(body: &str) -> Result<Reply, ProviderError> {
         let mut chunk: Chunk<'_> = parse(body.trim_start_matches('\u{FEFF}').trim_start())?;
         let mut assembler = Box::new(Self { done: true, details: Details::apart(), ..Self::default() });

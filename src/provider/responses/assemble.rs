@@ -71,7 +71,7 @@ impl Assembler {
     /// Reads a reply that came in one body.
     ///
     /// # Errors
-    /// As [`Assemble::take`] and [`Assemble::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
+    /// As [`Assemble::take_frame`] and [`Assemble::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
     pub fn whole(body: &str) -> Result<Reply, ProviderError> {
         let body = body.trim_start_matches('\u{FEFF}').trim();
         let response: Response<'_> = parse(body)?;
