@@ -68,6 +68,21 @@ fn a_note_goes_with_the_follow_up_that_starts_the_next_turn() {
 }
 
 #[test]
+fn notes_and_rules_for_the_next_turn_go_with_whatever_starts_it() {
+    let queue = Interloper::new();
+    queue.inject_user_message(of("note", TextKind::Note, Delivery::FollowUp)).unwrap();
+    queue.inject_user_message(of("rule", TextKind::Rule, Delivery::FollowUp)).unwrap();
+    queue.inject_user_message(of("first", TextKind::Add, Delivery::FollowUp)).unwrap();
+    queue.inject_user_message(of("later", TextKind::Note, Delivery::FollowUp)).unwrap();
+    assert_eq!(texts(&queue.drain()), [""; 0], "not within the turn that runs");
+    queue.inject_user_message("work").unwrap();
+    assert_eq!(texts(&queue.take_turn(None)), ["work", "note", "rule"]);
+    assert_eq!(texts(&queue.take_turn(None)), ["first"]);
+    queue.inject_user_message(of("more", TextKind::Add, Delivery::Now)).unwrap();
+    assert_eq!(texts(&queue.take_turn(None)), ["more", "later"]);
+}
+
+#[test]
 fn a_note_lets_a_paused_queue_be() {
     let queue = Interloper::new();
     queue.inject_user_message("work").unwrap();

@@ -170,18 +170,25 @@ impl Model {
             Delivery::Steer => self.modes.steer,
             Delivery::FollowUp => self.modes.follow_up,
         };
-        let most = if mode == QueueMode::All { usize::MAX } else { 1 };
+        self.deliver_most(kind, if mode == QueueMode::All { usize::MAX } else { 1 })
+    }
+
+    /// Takes the entries up to that many tasks; without any, those before the first task that could go.
+    fn deliver_most(&mut self, kind: Delivery, most: usize) -> Vec<Entry> {
         let (mut fit, mut tasks) = (Vec::new(), 0);
         let (steps, patience) = (self.steps, self.patience);
         for entry in &mut self.list {
-            if entry.delivery != kind || entry.held() || tasks == most {
+            if entry.delivery != kind || entry.held() || tasks == most.max(1) {
                 continue;
             }
+            let is_task = matches!(entry.kind, TextKind::Add | TextKind::Instead);
             if kind != Delivery::Now && patience.is_some_and(|patience| steps - entry.fresh > patience) {
                 entry.stale = true;
             } else {
-                tasks += usize::from(matches!(entry.kind, TextKind::Add | TextKind::Instead));
-                fit.push(entry.number);
+                tasks += usize::from(is_task);
+                if !is_task || most > 0 {
+                    fit.push(entry.number);
+                }
             }
         }
         fit.into_iter().map(|number| self.remove(number, "delivered")).collect()
@@ -211,6 +218,9 @@ impl Model {
         for kind in [Delivery::Now, Delivery::Steer, Delivery::FollowUp] {
             taken.extend(self.deliver(kind));
             if taken.iter().any(Entry::starts_turn) {
+                if kind != Delivery::FollowUp {
+                    taken.extend(self.deliver_most(Delivery::FollowUp, 0));
+                }
                 break;
             }
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use loom::sync::atomic::{AtomicBool, Ordering};
 
-pub use interloper::{Interloper, Modes, QueueMode, Staleness};
+pub use interloper::{Interloper, Modes, Staleness};
 
 /// A flag that loom watches.
 #[derive(Debug, Clone)]

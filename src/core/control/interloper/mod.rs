@@ -84,6 +84,16 @@ pub enum QueueMode {
     OneAtATime,
 }
 
+impl QueueMode {
+    /// Returns how many texts that ask for work are taken at most.
+    pub(crate) fn most(self) -> usize {
+        match self {
+            Self::All => usize::MAX,
+            Self::OneAtATime => 1,
+        }
+    }
+}
+
 impl Default for Modes {
     fn default() -> Self {
         Self { steer: QueueMode::All, follow_up: QueueMode::OneAtATime }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::control::{Modes, QueueMode, Staleness};
+use crate::control::{Modes, Staleness};
 use steersman_base::event::{Delivery, Pending};
 use steersman_base::id::MessageId;
 use steersman_base::protocol::Shift;
@@ -104,6 +104,11 @@ impl TakenTexts {
     pub(crate) fn changed(&self) -> bool {
         !self.entries.is_empty() || self.held_back
     }
+
+    fn extend(&mut self, next: Self) {
+        self.entries.extend(next.entries);
+        self.held_back |= next.held_back;
+    }
 }
 
 impl Queue {
@@ -135,15 +140,13 @@ impl Queue {
 
     /// Takes what enters at a boundary: what is to go now, then the steers; none that is held.
     pub(crate) fn drain(&mut self, now: Timestamp) -> TakenTexts {
-        let mut taken = self.take_texts(QueueMode::All, Delivery::Now, now);
-        let steers = self.take_texts(self.modes.steer, Delivery::Steer, now);
-        taken.entries.extend(steers.entries);
-        taken.held_back |= steers.held_back;
+        let mut taken = self.take_texts(usize::MAX, Delivery::Now, now);
+        taken.extend(self.take_texts(self.modes.steer.most(), Delivery::Steer, now));
         taken
     }
 
     pub(crate) fn take_now(&mut self, now: Timestamp) -> TakenTexts {
-        self.take_texts(QueueMode::All, Delivery::Now, now)
+        self.take_texts(usize::MAX, Delivery::Now, now)
     }
 
     /// Takes what starts the next turn: what is to go now; else the steers; else the follow-ups that come next. What
@@ -156,15 +159,17 @@ impl Queue {
         if self.holds_all_for_age(now) {
             return TakenTexts { held_back: true, ..taken };
         }
-        for (mode, delivery) in [
-            (QueueMode::All, Delivery::Now),
-            (self.modes.steer, Delivery::Steer),
-            (self.modes.follow_up, Delivery::FollowUp),
+        for (most, delivery) in [
+            (usize::MAX, Delivery::Now),
+            (self.modes.steer.most(), Delivery::Steer),
+            (self.modes.follow_up.most(), Delivery::FollowUp),
         ] {
-            let next = self.take_texts(mode, delivery, now);
-            taken.held_back |= next.held_back;
-            taken.entries.extend(next.entries);
+            taken.extend(self.take_texts(most, delivery, now));
             if taken.entries.iter().any(|entry| entry.starts_turn()) {
+                if delivery != Delivery::FollowUp {
+                    // Notes and rules for the next turn go with whatever starts it, but not past a text before them.
+                    taken.extend(self.take_texts(0, Delivery::FollowUp, now));
+                }
                 break;
             }
         }
@@ -341,28 +346,28 @@ impl Queue {
         self.entries.iter().position(|entry| entry.pending.id == *id)
     }
 
-    fn take_texts(&mut self, mode: QueueMode, delivery: Delivery, now: Timestamp) -> TakenTexts {
-        let most = match mode {
-            QueueMode::All => usize::MAX,
-            QueueMode::OneAtATime => 1,
-        };
+    /// Takes at most so many texts that ask for work, and what asks for none up to the last of them; up to the first that is
+    /// left where that is none.
+    fn take_texts(&mut self, most: usize, delivery: Delivery, now: Timestamp) -> TakenTexts {
         let mut taken = TakenTexts::default();
         let mut kept = Vec::with_capacity(self.entries.len());
-        let mut work = 0;
+        let (mut work, mut is_full) = (0, false);
         for mut entry in self.entries.drain(..) {
             let is_ready = !entry.pending.held && entry.pending.trigger.is_none();
-            let wanted = entry.pending.delivery == delivery && is_ready && work < most;
-            if !wanted {
-                kept.push(entry);
-            } else if delivery != Delivery::Now && is_stale(self.staleness, &entry, now, self.steps) {
+            let asks = entry.pending.kind.asks_for_work();
+            let is_next = entry.pending.delivery == delivery && is_ready && !is_full;
+            if is_next && delivery != Delivery::Now && is_stale(self.staleness, &entry, now, self.steps) {
                 entry.pending.stale = true;
                 entry.sync();
                 taken.held_back = true;
                 kept.push(entry);
-            } else {
-                // What asks for no work takes no place of its own.
-                work += usize::from(entry.pending.kind.asks_for_work());
+            } else if is_next && !(asks && work == most) {
+                work += usize::from(asks);
+                is_full = asks && work == most;
                 taken.entries.push(entry.pending);
+            } else {
+                is_full |= is_next;
+                kept.push(entry);
             }
         }
         self.entries = kept;
