@@ -107,6 +107,14 @@ impl Message {
         shown.strip_prefix(&front).map(str::to_owned).unwrap_or(shown)
     }
 
+    /// Removes what the message holds behind the drafts that are on their way.
+    pub fn drop_next_draft(&mut self) {
+        let shown = self.shown();
+        let kept = shown.strip_suffix(&self.next_draft()).unwrap_or_default();
+        let kept = self.whole(kept);
+        self.load(&kept);
+    }
+
     /// Takes the answer of one queue to a text; `None` when the text was no draft.
     pub fn answered(&mut self, text: &str) -> Option<AnsweredDraft> {
         let index = self.on_its_way.0.iter().position(|sending| sending.unanswered > 0 && sending.text == text)?;

@@ -480,7 +480,7 @@ fn lone_answer(app: &mut App) -> Option<Vec<Effect>> {
     if !app.message.is_draft() || app.message.is_in_lines() {
         return None;
     }
-    let shown = app.message.shown();
+    let shown = app.message.next_draft();
     let Some(answer) = approval::lone_answer(&app.questions, &shown, app.ui.medium) else {
         let is_requested = app.questions.is_shown() && approval::seems_answer(&shown);
         if !is_requested || !app.message.refuses_once(&shown) {
@@ -498,7 +498,7 @@ fn lone_answer(app: &mut App) -> Option<Vec<Effect>> {
     let is_refused = answer.is_yes() && !app.questions.is_read();
     // What is refused stays in the line that is being typed; on the screen it is selected, and part of no other text.
     if app.ui.medium == Medium::Screen || !is_refused {
-        app.message.load("");
+        app.message.drop_next_draft();
     }
     if is_refused && app.ui.medium == Medium::Screen {
         app.questions.select_answer(answer);

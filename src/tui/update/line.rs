@@ -23,7 +23,8 @@ use steersman_base::steering::TextKind;
 
 /// Notes that a line or a message begins with the input that comes now, if it does.
 pub fn begins(app: &mut App) {
-    if app.message.is_empty() {
+    let is_behind_sent = || app.message.is_waiting_for_answer() && app.message.next_draft().is_empty();
+    if app.message.is_empty() || is_behind_sent() {
         app.questions.line_begins(app.ui.now);
     }
 }

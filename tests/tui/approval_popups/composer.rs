@@ -1,6 +1,9 @@
 //! Answers and the message line: which keys and commands answer a question, which are text of the message, and that the
 //! draft comes back when the words of a no are written or given up.
 
+use steersman_base::protocol::{Notice, PromptTemplate, TemplateKind, Update};
+use steersman_tui::msg::Msg;
+
 use super::{Call, QUIET, arm, command, stage};
 
 #[test]
@@ -145,6 +148,26 @@ fn a_lone_answer_is_never_a_message_and_answers_as_soon_as_the_question_is_armed
         assert_eq!(call.poll().unwrap_or_else(|| panic!("{text:?} was an answer")).is_ok(), is_yes, "{text:?}");
         assert!(stage.sent().is_empty());
     }
+}
+
+#[test]
+fn a_lone_answer_behind_a_command_that_waits_for_its_shell_lines_answers_and_is_no_message() {
+    let mut stage = stage(80, 24);
+    stage.tell(Msg::Update(Update::Notice(Notice::Templates(vec![PromptTemplate {
+        name: "state".to_owned(),
+        kind: TemplateKind::Command,
+        source: "project".to_owned(),
+        hint: String::new(),
+        description: "What changed".to_owned(),
+        text: "State: !`git status`".to_owned(),
+        allowed: Vec::new(),
+    }]))));
+    stage.keys("/state now<enter>");
+    let mut call = Call::asks(&mut stage, "", command("git status"));
+    arm(&mut stage);
+    stage.keys("1<enter>");
+    assert_eq!(call.ran().command, "git status");
+    assert_eq!((stage.app.message.text().as_str(), stage.sent().len()), ("/state now", 0));
 }
 
 #[test]
