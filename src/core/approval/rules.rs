@@ -160,6 +160,14 @@ impl Rules {
         self.allow.iter().any(|rule| rule.tool.is_some() && rule.allows(operation, None, root))
     }
 
+    /// Tells whether an allow rule is about tools of this server, or of all of them.
+    pub(super) fn allow_server(&self, server: &str) -> bool {
+        let servers = self.allow.iter().filter(|rule| rule.tool == Some(SERVER_TOOLS));
+        servers
+            .map(|rule| rule.text.split_once(':').map_or("*", |(_, pattern)| pattern.trim()))
+            .any(|pattern| pattern == "*" || pattern.split_once('/').is_some_and(|(named, _)| named == server))
+    }
+
     /// Returns the rules by which a search leaves out what it finds. Those that ask about its start were answered.
     pub(super) fn hiding(&self, start: &Path, root: Option<&Path>) -> Vec<Pattern> {
         let ask = self.ask.iter().filter(|rule| !rule.pattern.hides(start, root));

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::mcp::catalog::{Catalog, ToolDefinition};
+use crate::mcp::catalog::{Catalog, Hints, ToolDefinition};
 use crate::mcp::definition::{Reached, ServerDefinition};
 use crate::mcp::instance::Instance;
 use crate::mcp::login::Login;
@@ -18,6 +18,7 @@ use steersman_base::protocol::{ServerState, ServerStatus};
 use steersman_base::sync::lock;
 use steersman_base::text::{QuestionText, visible_line};
 use steersman_core::approval::{Approvals, PlainAnswer};
+use steersman_core::tool::Traits;
 use steersman_provider::Http;
 use steersman_tools::workspace::{Network, Placement, Spawner, diff};
 
@@ -147,6 +148,17 @@ impl Server {
             }
             Reached::Process(_) | Reached::Address(_) => String::new(),
         }
+    }
+
+    /// Returns what the results of one of its tools bring and the calls send: what its definition says, but that a process
+    /// which the sandbox keeps from every network sends nothing, unless the configuration says that it does.
+    pub(super) fn traits_of(&self, hints: Hints) -> Traits {
+        let traits = self.definition.traits_of(hints);
+        let is_offline = match &self.definition.reached {
+            Reached::Process(process) => self.around.spawner.is_offline(process.placement, process.network),
+            Reached::Address(_) => false,
+        };
+        Traits { egress: traits.egress && (self.definition.set_traits.egress || !is_offline), ..traits }
     }
 
     /// Tells whether its tools are known.

@@ -190,14 +190,16 @@ impl Servers {
         join_all(each).await
     }
 
-    /// Asks the user, once in a session for each, whether servers may be started only to see what they offer.
+    /// Asks the user, once in a session for each, whether servers may be started only to see what they offer. A rule that
+    /// allows tools of a server has answered already.
     pub(super) async fn starts(&self, wanted: &[&Arc<Server>]) -> Vec<Result<(), String>> {
         // Held while the user thinks, so that searches at the same time ask once.
         let mut decided = self.decided.lock().await;
-        let open: Vec<&&Arc<Server>> = wanted
-            .iter()
-            .filter(|server| !server.is_known() && !decided.contains_key(&server.definition().name))
-            .collect();
+        let undecided = |server: &&&Arc<Server>| !server.is_known() && !decided.contains_key(&server.definition().name);
+        let is_allowed = |server: &Arc<Server>| server.around().approvals.allows_server(&server.definition().name);
+        let (allowed, open): (Vec<&Arc<Server>>, Vec<&Arc<Server>>) =
+            wanted.iter().filter(undecided).partition(|server| is_allowed(server));
+        decided.extend(allowed.iter().map(|server| (server.definition().name.clone(), true)));
         if let Some(first) = open.first() {
             let approvals = &first.around().approvals;
             let mut detail = QuestionText::default();

@@ -63,7 +63,7 @@ impl ServerTool {
             tool: now.name.clone(),
             arguments: serde_json::to_string_pretty(arguments).unwrap_or_default(),
             hints: now.hints.labels().into_iter().map(str::to_owned).collect(),
-            sends: server.definition().traits_of(now.hints).egress,
+            sends: server.traits_of(now.hints).egress,
         };
         // The text that was shown is what is sent.
         let operation = context.approve(operation).await?.take();
@@ -123,7 +123,7 @@ impl RawTool for ServerTool {
 
     fn traits(&self) -> Traits {
         let hints = self.now().map_or(self.offered.definition.hints, |now| now.hints);
-        self.instance.server().definition().traits_of(hints)
+        self.instance.server().traits_of(hints)
     }
 }
 

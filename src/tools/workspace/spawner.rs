@@ -88,6 +88,11 @@ impl Spawner {
         if self.confines(placement) && !is_open { SiblingFiles::Linked } else { SiblingFiles::Missing }
     }
 
+    /// Returns whether the sandbox keeps a program of the user from every network.
+    pub fn is_offline(&self, placement: Placement, network: Network) -> bool {
+        self.confines(placement) && (network, self.reach.network) == (Network::Off, Network::Off)
+    }
+
     /// Returns whether a program of the user runs in a sandbox.
     fn confines(&self, placement: Placement) -> bool {
         placement == Placement::Sandboxed && self.sandbox.name().is_some()

@@ -8,7 +8,7 @@ use crate::support::program::{Program, exit_code, stderr, stdout};
 use crate::support::skip::{Need, skip};
 
 /// Returns the section of the scripted server, whose log is `NAME.log` beside the working directory.
-fn section(name: &str, program: &Program, arguments: &[&str]) -> String {
+pub fn section(name: &str, program: &Program, arguments: &[&str]) -> String {
     let script = crate::support::root().join("tests/fixtures/mcp_server.py");
     let logs = program.home().join("logs");
     std::fs::create_dir_all(&logs).unwrap();
@@ -18,7 +18,7 @@ fn section(name: &str, program: &Program, arguments: &[&str]) -> String {
     format!("[mcp.{name}]\ncommand = \"python3\"\nargs = {args:?}\nwritable = [\"{}\"]\n", logs.display())
 }
 
-fn has_python(what: &str) -> bool {
+pub fn has_python(what: &str) -> bool {
     let has = Program::new().home().exists() && std::process::Command::new("python3").arg("-V").output().is_ok();
     if !has {
         skip(Need::Program("python3"), what);

@@ -4,3 +4,4 @@ mod command;
 mod configuration;
 mod login;
 mod project;
+mod rules;

@@ -293,6 +293,18 @@ impl Approvals {
         lock(&self.inner).mode
     }
 
+    /// Returns whether the user lets a server of tools run: by a rule that allows some of its tools, in a mode that does not
+    /// refuse them all.
+    pub fn allows_server(&self, server: &str) -> bool {
+        let inner = lock(&self.inner);
+        match inner.mode {
+            Mode::ReadOnly | Mode::Plan => false,
+            Mode::Ask | Mode::AutoEdit | Mode::Auto | Mode::AutoWithoutSandbox => {
+                inner.policy.rules.allow_server(server)
+            }
+        }
+    }
+
     /// Returns whether the user has said yes beforehand to what is asked about (`--yes`).
     pub fn has_standing_yes(&self) -> bool {
         matches!(lock(&self.inner).policy.answerer, Answerer::Yes | Answerer::YesOrUser)

@@ -110,7 +110,8 @@ impl ServerSection {
             match (self.egress, &self.command) {
                 (Some(false), _) => "its calls are taken to send nothing out of this machine: it says so",
                 (None, Some(_)) => {
-                    "its calls may send something out of this machine, except of tools that say they stay within the server"
+                    "its calls may send something out of this machine where it has a network, except of tools that say they \
+                     stay within the server"
                 }
                 (Some(true), _) | (None, None) => "its calls may send something out of this machine",
             },
