@@ -6,8 +6,9 @@ use std::time::Duration;
 use steersman_agent::Agent;
 use steersman_agent::subagent::{Persona, SubAgents};
 use steersman_base::error::Refused;
-use steersman_base::event::{Delivery, Event, Outcome};
+use steersman_base::event::{Delivery, Event, Outcome, UserText};
 use steersman_base::id::AgentId;
+use steersman_base::steering::TextKind;
 use steersman_core::control::{AgentControls, Controls, Decision, PauseGate, PausePlace};
 use steersman_core::listener::Listener;
 use steersman_core::provider::{Played, ProviderError};
@@ -140,17 +141,41 @@ async fn a_text_for_all_is_one_text_for_each_with_an_id_of_its_own() {
     }
 }
 
+// D3, D5, D21
+#[tokio::test(start_paused = true)]
+async fn texts_that_come_during_the_last_answer_of_a_child_continue_it_before_its_spawner_goes_on() {
+    let pause = Pause::new();
+    let deck = Crewed::new([spawns(&[("c1", "a", "1")]), Played::text("Done.")]);
+    deck.rig.model.route(&child("a"), [Played::text("Spaces.").paused(&pause), Played::text("Tabs.")]);
+    let agent = deck.parent([], vec![persona("a", &[])]).await;
+    let running = run(agent, "Go.");
+    pause.reached().await;
+    deck.steer("a 0", "use tabs").unwrap();
+    deck.steer("a 0", "and no BOM").unwrap();
+    pause.open();
+    running.answered().await;
+    assert_eq!(deck.last_of("a")[2..], ["assistant: Spaces.", "user: use tabs", "user: and no BOM"]);
+    let lines = deck.queue_lines("a 0");
+    assert_eq!(lines[lines.len() - 3..], ["turn Completed", "pending []", "finished Completed"]);
+    assert!(!lines.iter().any(|line| line.starts_with("returned")), "{lines:?}");
+    let both = "tool#c1: Spaces.\n\n[then the user wrote to the agent, and it answered:]\n\nTabs.";
+    assert_eq!(deck.rig.last_request().lines()[3..], [both]);
+    assert_eq!(deck.crew.peek(), []);
+}
+
 // D5, D21
 #[tokio::test(start_paused = true)]
-async fn what_a_child_did_not_take_before_its_end_is_given_back_and_later_texts_are_refused() {
+async fn what_starts_no_turn_of_a_child_is_given_back_at_its_end_and_later_texts_are_refused() {
     let pause = Pause::new();
     let deck = Crewed::new([spawns(&[("c1", "a", "1")]), Played::text("Done.")]);
     deck.rig.model.route(&child("a"), [Played::text("The answer.").paused(&pause)]);
     let agent = deck.parent([], vec![persona("a", &[])]).await;
     let running = run(agent, "Go.");
     pause.reached().await;
-    deck.steer("a 0", "too late").unwrap();
-    deck.steer("a 0", "as well").unwrap();
+    let note = |text: &str| UserText { kind: TextKind::Note, ..UserText::from((text, Delivery::Steer)) };
+    for text in ["too late", "as well"] {
+        deck.handle.inject_user_message(&AgentId::new("a 0"), note(text)).unwrap();
+    }
     pause.open();
     running.answered().await;
     let lines = deck.queue_lines("a 0");

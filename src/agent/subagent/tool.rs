@@ -349,7 +349,7 @@ impl SubAgentTool {
             child.resume(&kept.messages, kept.turns);
         }
         // Boxed: a child's turn may contain a rescue's turn. Dropping the child closes it, whatever happens here.
-        let worked = match words {
+        let mut worked = match words {
             Words::Task(task) => Box::pin(child.run_loop(task)).await,
             // A stop that came before its turn began has taken its texts.
             Words::Queue(_) => Box::pin(child.run_queue()).await.and_then(|turns| match turns {
@@ -357,8 +357,18 @@ impl SubAgentTool {
                 _ => Ok(()),
             }),
         };
+        let mut answers = vec![child.last_assistant_content().unwrap_or_default().to_owned()];
         // What it started in the background has nobody left to look after it.
-        let ended = child.end_jobs().await;
+        let mut ended = child.end_jobs().await;
+        // A text that came during its last answer continues it, as one that comes a moment later does.
+        while worked.is_ok() && member.controls().is_some_and(|controls| controls.interloper.deliverable()) {
+            match Box::pin(child.run_queue()).await {
+                Ok(0) => break,
+                Ok(_) => answers.push(child.last_assistant_content().unwrap_or_default().to_owned()),
+                Err(error) => worked = Err(error),
+            }
+            ended.extend(child.end_jobs().await);
+        }
         self.parts.continuations.keep(FinishedAgent::new(
             &child,
             &persona.name,
@@ -370,7 +380,7 @@ impl SubAgentTool {
             other => ToolError::failed(other.to_string()),
         })?;
         let outcome = if child.synthesized() { Outcome::Synthesized } else { Outcome::Completed };
-        let mut answer = child.last_assistant_content().unwrap_or_default().to_owned();
+        let mut answer = answers.join("\n\n[then the user wrote to the agent, and it answered:]\n\n");
         if !ended.is_empty() {
             // Its answer may speak of them as if they still ran.
             let jobs = ended.join(", ");

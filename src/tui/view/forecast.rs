@@ -185,6 +185,12 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
         (_, Activity::Waiting | Activity::Thinking | Activity::Retrying { .. } | Activity::Compacting(_)) => {
             owned(&["at the next tool boundary", "next boundary"])
         }
+        // It starts no turn behind the answer.
+        (_, Activity::Writing) if !kind.asks_for_work() && delivery != Delivery::Now => owned(if agent.is_main() {
+            &["at the next tool boundary, else with your next message", "next boundary"]
+        } else {
+            &["at its next tool boundary, else it comes back", "next boundary"]
+        }),
         (_, Activity::Writing) => {
             owned(&["after this answer, sooner if it calls a tool", "after this answer, or sooner", "next turn?"])
         }
