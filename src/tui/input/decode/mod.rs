@@ -60,7 +60,9 @@ pub struct Decoder {
     pending: Vec<u8>,
     paste: Option<Vec<u8>>,
     /// What was taken for keys last because nothing followed: the beginning of a key or an answer that came apart, perhaps.
-    decided: &'static [u8],
+    decided: Vec<u8>,
+    /// Whether bytes behind the key were typed with it: then a letter behind them was typed, too.
+    is_rest_typed: bool,
     /// Bytes at the start of what is pending that were taken for keys already.
     taken: usize,
 }
@@ -88,10 +90,11 @@ impl Decoder {
     /// Takes bytes; what they complete goes to `out`.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<Decoded>) {
         let cut = std::mem::take(&mut self.decided);
-        if !cut.is_empty() && is_rest(cut, &[cut, bytes].concat()) {
+        let is_rest_typed = std::mem::take(&mut self.is_rest_typed);
+        if !cut.is_empty() && is_rest(&cut, is_rest_typed, &[&cut, bytes].concat()) {
             // Nobody types that: what was taken for a key was the beginning of this.
-            self.pending = cut.to_vec();
             self.taken = cut.len();
+            self.pending = cut;
         }
         let mut rest = bytes;
         let joined;
@@ -107,7 +110,7 @@ impl Decoder {
             }
             match first(rest) {
                 // It is no sequence after all: only what came behind the key is left.
-                Step::Done(..=2, _) if self.taken > 0 => {
+                Step::Done(used, _) if self.taken > 0 && !is_whole(rest, used) => {
                     rest = rest.get(std::mem::take(&mut self.taken)..).unwrap_or_default();
                 }
                 Step::Done(used, decoded) => {
@@ -133,11 +136,11 @@ impl Decoder {
         match self.pending.as_slice() {
             [] => None,
             _ if self.paste.is_some() => None,
-            _ if self.taken > 0 => Some(Awaits::Key),
+            bytes if self.taken > 0 && !is_answer(bytes) => Some(Awaits::Key),
             [ESC] | [ESC, ESC | b'[' | b'O' | b']' | b'_' | b'P'] | [ESC, ESC, b'[' | b'O'] | [ESC, b'P', _] => {
                 Some(Awaits::Key)
             }
-            [ESC, b']', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => Some(Awaits::Key),
+            // Of a number behind a bracket, too, the rest is waited for as long; without it they are keys.
             [ESC, b']' | b'P' | b'_', ..] => Some(Awaits::Answer),
             _ => None,
         }
@@ -148,11 +151,16 @@ impl Decoder {
         let Some(awaits) = self.awaits() else { return };
         let pending = std::mem::take(&mut self.pending);
         let taken = std::mem::take(&mut self.taken);
-        if awaits == Awaits::Answer {
+        if awaits == Awaits::Answer && !is_number(&pending) {
             return;
         }
         if taken > 0 {
-            return self.feed(pending.get(taken..).unwrap_or_default(), out);
+            self.feed(pending.get(taken..).unwrap_or_default(), out);
+            if self.pending.is_empty() {
+                self.decided = pending;
+                self.is_rest_typed = true;
+            }
+            return;
         }
         let (keys, behind) = match pending.as_slice() {
             [ESC] => (vec![None], &[][..]),
@@ -169,18 +177,21 @@ impl Decoder {
         }
         self.feed(behind, out);
         self.decided = match pending.as_slice() {
-            [ESC] | [ESC, ESC] => b"\x1b",
-            [ESC, b'['] => b"\x1b[",
-            [ESC, b']'] => b"\x1b]",
-            [ESC, b'_'] => b"\x1b_",
-            [ESC, b'P'] => b"\x1bP",
-            _ => b"",
+            [ESC] | [ESC, ESC] => vec![ESC],
+            [ESC, b'[' | b']' | b'_' | b'P', ..] if self.pending.is_empty() => pending,
+            _ => Vec::new(),
         };
+        self.is_rest_typed = self.decided.len() > 2;
+    }
+
+    /// Tells whether the bytes that are pending end with an escape character, which may begin the end of an answer.
+    pub fn ends_in_escape(&self) -> bool {
+        self.pending.ends_with(&[ESC])
     }
 
     /// Makes a key of what was taken for one: what comes now is too late to be its rest.
     pub fn keep_decided(&mut self) {
-        self.decided = b"";
+        self.decided.clear();
     }
 
     /// Forgets what has not come in full.
@@ -211,14 +222,30 @@ impl Decoder {
 }
 
 /// Tells whether what follows a key is the rest of it: `bytes` hold both.
-fn is_rest(key: &[u8], bytes: &[u8]) -> bool {
+fn is_rest(key: &[u8], is_rest_typed: bool, bytes: &[u8]) -> bool {
     let [_, second @ (b'[' | b'O' | b']' | b'P' | b'_'), ..] = bytes else { return false };
     match first(bytes) {
         Step::Paste(_) => true,
-        // A bracket behind Esc may be the first byte of its rest; by itself it is typed a moment later.
-        Step::More => key == [ESC] && matches!(second, b'[' | b']') || is_answer(bytes),
-        Step::Done(..=2, _) => false,
-        Step::Done(used, _) => used == bytes.len() || key == [ESC] && *second == b'[' || is_answer(bytes),
+        // What may be the first bytes of its rest is typed a moment later when nothing more comes.
+        Step::More => *second != b'O' || key != [ESC],
+        Step::Done(used, _) if !is_whole(bytes, used) => false,
+        Step::Done(used, _) => {
+            is_answer(bytes) || !is_rest_typed && (used == bytes.len() || key == [ESC] && *second == b'[')
+        }
+    }
+}
+
+/// Tells whether the bytes that stand first, so many, are all of a sequence: else they were typed.
+fn is_whole(bytes: &[u8], used: usize) -> bool {
+    match bytes {
+        // A mouse report of the old kind has three bytes of any value.
+        [ESC, b'[', b'M', ..] => used > 3,
+        // Of the keys of rxvt with Shift, letters behind a bracket are the likelier.
+        [ESC, b'[', b'a'..=b'd', ..] => false,
+        [ESC, b'[', ..] if used > 2 => bytes
+            .get(used - 1)
+            .is_some_and(|last| last.is_ascii_alphabetic() || matches!(last, b'~' | b'^' | b'@' | b'$')),
+        _ => used > 2,
     }
 }
 
@@ -226,19 +253,27 @@ fn is_rest(key: &[u8], bytes: &[u8]) -> bool {
 fn is_answer(bytes: &[u8]) -> bool {
     // What follows the parameters says what is answered: the attributes, the number of colours, the size of a cell, the
     // place of the cursor, a mode.
-    let report = || {
-        let body = bytes.strip_prefix(b"\x1b[")?;
-        let end = body.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';' | b'?' | b'>' | b'$'))?;
-        let (parameters, last) = (body.get(..end)?, *body.get(end)?);
-        Some(match last {
-            b'c' | b'S' | b'n' | b'u' => parameters.starts_with(b"?") || parameters.starts_with(b">"),
-            b'y' => parameters.ends_with(b"$"),
-            b'R' => parameters.contains(&b';'),
-            b't' => parameters.starts_with(b"6;"),
-            _ => false,
-        })
+    let is_report = |body: &[u8]| {
+        let is_parameter = |byte: &u8| matches!(byte, b'0'..=b'9' | b';' | b'?' | b'>' | b'$');
+        let end = body.iter().position(|byte| !is_parameter(byte)).unwrap_or(body.len());
+        let parameters = body.get(..end).unwrap_or_default();
+        let is_marked = matches!(parameters, [b'?' | b'>', b'0'..=b'9', ..]);
+        match body.get(end) {
+            Some(b'c' | b'S' | b'u') => is_marked,
+            Some(b'n') => is_marked || matches!(parameters, b"0" | b"3"),
+            None => is_marked || parameters.contains(&b';'),
+            Some(b'y') => parameters.ends_with(b"$"),
+            Some(b'R') => parameters.contains(&b';'),
+            Some(b't') => parameters.starts_with(b"6;"),
+            Some(_) => false,
+        }
     };
-    is_string(bytes) || report() == Some(true)
+    is_string(bytes) || bytes.strip_prefix(b"\x1b[").is_some_and(is_report)
+}
+
+/// Tells whether these are the bytes of an answer up to its number: they may be keys, too.
+fn is_number(bytes: &[u8]) -> bool {
+    matches!(bytes, [ESC, b']', digits @ ..] if digits.iter().all(u8::is_ascii_digit))
 }
 
 /// Tells whether bytes begin with an answer that is a string: a colour, the version of the terminal, pictures.
@@ -249,7 +284,7 @@ fn is_string(bytes: &[u8]) -> bool {
             (1..=COMMAND_DIGITS).contains(&digits) && body.get(digits) == Some(&b';')
         }
         [ESC, b'P', b'>' | b'!', b'|', ..] | [ESC, b'P', b'0' | b'1', b'$' | b'+', ..] => true,
-        _ => bytes.starts_with(KITTY_ANSWER),
+        _ => bytes.starts_with(b"\x1b_Gi="),
     }
 }
 

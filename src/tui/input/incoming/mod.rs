@@ -58,6 +58,8 @@ pub struct Incoming {
     decided: Option<Instant>,
     /// When an answer of the terminal was given up whose rest did not come.
     lost: Option<Instant>,
+    /// Whether an escape character, which may begin the end of that answer, has come already.
+    is_ending: bool,
 }
 
 impl Incoming {
@@ -71,6 +73,7 @@ impl Incoming {
             pasted: None,
             decided: None,
             lost: None,
+            is_ending: false,
         }
     }
 
@@ -81,14 +84,12 @@ impl Incoming {
         }
         let is_behind_pause = !is_within(self.last, limits::BURST_PAUSE, at);
         self.last = Some(at);
-        let late = if is_within(self.lost, limits::ANSWER_LATE, at) { late_rest(bytes) } else { None };
-        let bytes = match late {
-            Some(behind) => {
-                self.lost = None;
-                behind
-            }
-            None => bytes,
-        };
+        let late = is_within(self.lost, limits::ANSWER_LATE, at).then(|| late_rest(bytes, self.is_ending)).flatten();
+        self.is_ending = false;
+        if late.is_some() {
+            self.lost = None;
+        }
+        let bytes = late.unwrap_or(bytes);
         let mut decoded = Vec::new();
         self.decoder.feed(bytes, &mut decoded);
         if is_behind_pause && decoded.first().is_some_and(|one| character(one).is_none()) {
@@ -144,6 +145,7 @@ impl Incoming {
         if self.decoder.awaits() == Some(Awaits::Answer) {
             self.lost = Some(at);
         }
+        self.is_ending = self.decoder.ends_in_escape();
         let mut decoded = Vec::new();
         self.decoder.decide(&mut decoded);
         self.decided = Some(at);
@@ -258,8 +260,12 @@ fn character(one: &Decoded) -> Option<char> {
     }
 }
 
-/// Returns what stands behind the rest of an answer of the terminal, which ends as an answer does and no typed text does.
-fn late_rest(bytes: &[u8]) -> Option<&[u8]> {
+/// Returns what stands behind the rest of an answer of the terminal, which ends as an answer does and no typed text does;
+/// `is_ending`: the first byte of that end came before.
+fn late_rest(bytes: &[u8], is_ending: bool) -> Option<&[u8]> {
+    if let ([b'\\', behind @ ..], true) = (bytes, is_ending) {
+        return Some(behind);
+    }
     let length = bytes.iter().take_while(|byte| matches!(byte, b' '..=b'~')).count();
     match bytes.get(length..)? {
         [b'\x07', behind @ ..] if length > 0 => Some(behind),

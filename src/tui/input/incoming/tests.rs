@@ -239,7 +239,9 @@ fn what_follows_an_esc_that_was_decided_moments_ago_is_not_typed() {
 
 #[test]
 fn what_is_typed_behind_esc_is_text() {
-    for text in ["ok", "[x] done", "]", "Please", "OK", "[[", "[1", "\u{e4}", "x"] {
+    for text in
+        ["ok", "[x] done", "[1] a", "[draft]", "[1\r", "[?", "]", "]1", "Please", "OK", "[[", "[1", "\u{e4}", "x"]
+    {
         let bytes = text.as_bytes();
         let parts = [(0, &b"\x1b"[..]), (200, bytes)];
         let expected = [vec![plain(KeyCode::Esc)], typed(text)].concat();
@@ -360,5 +362,67 @@ fn keys_within_a_paste_are_its_line_ends_and_tabs_and_nothing_else_of_a_sequence
             let parts: Vec<(u64, &[u8])> = bytes.as_bytes().chunks(size).map(|part| (1, part)).collect();
             assert_eq!(decoded(TerminalLink::Local, &parts), [Decoded::Paste(text.to_owned())], "{sent:?} by {size}");
         }
+    }
+}
+
+#[test]
+fn an_answer_in_three_parts_types_nothing_wherever_it_is_cut() {
+    for (link, pauses) in [(TerminalLink::Local, [0, 5, 140, 210, 450]), (TerminalLink::Ssh, [0, 5, 340, 390, 450])] {
+        for answer in ANSWERS {
+            let bytes = answer.as_bytes();
+            let cuts = (1..bytes.len()).flat_map(|one| (one + 1..bytes.len()).map(move |two| (one, two)));
+            for (one, two) in cuts {
+                for (first, second) in
+                    pauses.iter().flat_map(|first| pauses.iter().map(move |second| (*first, *second)))
+                {
+                    let parts =
+                        [(0, &bytes[..one]), (first, &bytes[one..two]), (second, &bytes[two..]), (3_000, &b"b"[..])];
+                    let keys: Vec<_> = decoded(link, &parts).into_iter().filter(is_key).collect();
+                    let what =
+                        format!("{link:?} {answer:?}, cut at {one} and {two} for {first} and {second} ms: {keys:?}");
+                    // What came before a pause may have been typed: Esc or Alt with a letter, a bracket, a number
+                    // and, of the report of a letter only, the letter.
+                    let before = if second >= 150 && two <= 5 {
+                        two
+                    } else if first >= 150 && one <= 5 {
+                        one
+                    } else {
+                        1
+                    };
+                    let most = 1 + if bytes.len() == 3 { 3 } else { before };
+                    assert!(keys.last() == typed("b").first() && keys.len() <= most, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_last_byte_of_an_answer_that_was_given_up_is_not_typed() {
+    for answer in ANSWERS.iter().filter(|answer| answer.ends_with("\x1b\\")) {
+        let bytes = answer.as_bytes();
+        let (body, end) = bytes.split_at(bytes.len() - 1);
+        let keys = |parts: &[(u64, &[u8])]| -> Vec<_> {
+            decoded(TerminalLink::Local, parts).into_iter().filter(is_key).collect()
+        };
+        assert_eq!(keys(&[(0, body), (1_500, end), (50, b"x\\")]), typed("x\\"), "{answer:?}");
+        let (body, escape) = body.split_at(body.len() - 1);
+        let late = keys(&[(0, body), (1_500, escape), (250, end), (50, b"\\")]);
+        assert_eq!(late, [plain(KeyCode::Esc)].into_iter().chain(typed("\\")).collect::<Vec<_>>(), "{answer:?}");
+        // Who types it much later types it.
+        assert_eq!(keys(&[(0, bytes), (1_500, b"\\")]), typed("\\"), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_number_behind_alt_and_a_bracket_is_typed() {
+    for (parts, keys) in [
+        (&[(0, &b"\x1b]"[..]), (100, b"1")][..], "1"),
+        (&[(0, b"\x1b]"), (250, b"1"), (250, b"2")], "12"),
+        (&[(0, b"\x1b]1"), (20, b"x")], "1x"),
+    ] {
+        let alt = key(KeyCode::Char(']'), KeyModifiers::ALT);
+        let all: Vec<_> = [alt].into_iter().chain(typed(keys)).collect();
+        assert_eq!(decoded(TerminalLink::Local, parts), all);
     }
 }
