@@ -15,6 +15,8 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 #[cfg(unix)]
 use rustix::io::Errno;
 
+use crate::text::utf16_text;
+
 /// Whether a symbolic link in the last part of a path is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
@@ -168,11 +170,14 @@ pub fn read_named(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_linked(path, limit)
 }
 
-/// Makes a text of the bytes of a file.
+/// Makes a text of the bytes of a file, in UTF-8 or whole in UTF-16.
 ///
 /// # Errors
 /// A sentence that names the line that is not UTF-8.
 pub fn text_of(bytes: Vec<u8>) -> io::Result<String> {
+    if let Some(text) = utf16_text(&bytes).filter(|text| !text.contains([char::REPLACEMENT_CHARACTER, '\0'])) {
+        return Ok(text);
+    }
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = error.as_bytes().iter().take(valid).filter(|byte| **byte == b'\n').count() + 1;

@@ -1,7 +1,9 @@
-//! How the text of a file is written down: in UTF-8, or in UTF-16 with a mark at its start. Called by `read`, `write`, `edit`
+//! How the text of a file is written down: in UTF-8, or in UTF-16. Called by `read`, `write`, `edit`
 //! and their differences; what is written goes back in the encoding, with the mark and the line ends, that the file has.
 
 use std::borrow::Cow;
+
+use steersman_base::text::Utf16Order;
 
 /// The byte order mark.
 pub(super) const MARK: &str = "\u{feff}";
@@ -10,30 +12,19 @@ pub(super) const MARK: &str = "\u{feff}";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextEncoding {
     Utf8,
-    Utf16LittleEndian,
-    Utf16BigEndian,
+    Utf16(Utf16Order),
 }
 
 impl TextEncoding {
     pub(super) fn detect(bytes: &[u8]) -> Self {
-        match bytes {
-            // That is the mark of UTF-32.
-            [0xff, 0xfe, 0, 0, ..] => Self::Utf8,
-            [0xff, 0xfe, ..] => Self::Utf16LittleEndian,
-            [0xfe, 0xff, ..] => Self::Utf16BigEndian,
-            _ => Self::Utf8,
-        }
+        Utf16Order::detect(bytes).map_or(Self::Utf8, Self::Utf16)
     }
 
     /// Returns a text in UTF-8, with its mark; `None` where half a character of UTF-16 stands alone.
     pub(super) fn decode(self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
-        let unit: fn([u8; 2]) -> u16 = match self {
-            Self::Utf8 => return Some(Cow::Borrowed(bytes)),
-            Self::Utf16LittleEndian => u16::from_le_bytes,
-            Self::Utf16BigEndian => u16::from_be_bytes,
-        };
+        let Self::Utf16(order) = self else { return Some(Cow::Borrowed(bytes)) };
         let (pairs, rest) = bytes.as_chunks::<2>();
-        let text: Result<String, _> = char::decode_utf16(pairs.iter().copied().map(unit)).collect();
+        let text: Result<String, _> = char::decode_utf16(pairs.iter().copied().map(order.unit())).collect();
         text.ok().filter(|_| rest.is_empty()).map(|text| Cow::Owned(text.into_bytes()))
     }
 
@@ -41,8 +32,8 @@ impl TextEncoding {
     pub(super) fn encode(self, text: Vec<u8>) -> Vec<u8> {
         let unit: fn(u16) -> [u8; 2] = match self {
             Self::Utf8 => return text,
-            Self::Utf16LittleEndian => u16::to_le_bytes,
-            Self::Utf16BigEndian => u16::to_be_bytes,
+            Self::Utf16(Utf16Order::LittleEndian) => u16::to_le_bytes,
+            Self::Utf16(Utf16Order::BigEndian) => u16::to_be_bytes,
         };
         String::from_utf8_lossy(&text).encode_utf16().flat_map(unit).collect()
     }

@@ -57,6 +57,11 @@ impl FileKind {
         }
     }
 
+    /// Tells whether it is text in an encoding that is not kept here.
+    pub(super) fn is_text(self) -> bool {
+        matches!(self, Self::Other(name) if name.ends_with(" text"))
+    }
+
     /// Returns how its text can be had, when that is known.
     pub(super) fn advice(self) -> &'static str {
         match self {

@@ -100,7 +100,14 @@ fn propose(workspace: &Workspace, path: &str, content: &str) -> Result<(Proposal
 fn as_held(shown: &str, held: &[u8], content: &str) -> Result<(Vec<u8>, String), ToolError> {
     let encoding = TextEncoding::detect(held);
     let sample = held.get(..kind::SAMPLE_BYTES).unwrap_or(held);
-    let is_text = encoding != TextEncoding::Utf8 || kind::not_text(sample).is_none();
+    let kind = if encoding == TextEncoding::Utf8 { kind::not_text(sample) } else { None };
+    let is_text = kind.is_none();
+    if let Some(kind) = kind.filter(|kind| kind.is_text()) {
+        return Err(ToolError::failed(format!(
+            "{shown} is {}, and would be UTF-8: convert it first, such as with iconv, or remove it",
+            kind.name()
+        )));
+    }
     if is_text && encoding == TextEncoding::Utf8 && !content.is_ascii() && std::str::from_utf8(held).is_err() {
         return Err(ToolError::failed(format!(
             "{shown} is not UTF-8, and would be: convert it first, such as with iconv, or remove it"

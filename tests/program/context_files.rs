@@ -438,6 +438,7 @@ fn a_file_that_is_there_and_cannot_be_read_is_named_and_text_in_utf_16_is_read()
     let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     write(&home, "root/AGENTS.md", [b"\xff\xfe".as_slice(), &utf16("Täst\r\n")].concat());
     write(&home, "root/CLAUDE.md", b"\xef\xbb\xbfmarked\n");
+    write(&home, "root/a/b/CLAUDE.md", utf16("no mark\n"));
     fs::create_dir_all(home.path().join("root/a/AGENTS.md")).unwrap();
     let fifo = home.path().join("root/a/CLAUDE.md");
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
@@ -450,7 +451,7 @@ fn a_file_that_is_there_and_cannot_be_read_is_named_and_text_in_utf_16_is_read()
     let cwd = places.home.as_ref().unwrap().join("root/a/b");
     let all = find_context_files(&places, &cwd);
     let texts: Vec<&str> = all.files.iter().map(|file| file.text.as_str()).collect();
-    assert_eq!(texts, ["Täst\n", "marked\n"]);
+    assert_eq!(texts, ["Täst\n", "marked\n", "no mark\n"]);
     let mut faults = all.faults;
     faults.sort();
     assert_eq!(

@@ -216,11 +216,13 @@ async fn utf_16_stays_what_it_is_and_no_other_encoding_is_mixed_with_utf_8() {
     let files = Files::new();
     for unit in [u16::to_le_bytes, u16::to_be_bytes] {
         let wide = |text: &str| text.encode_utf16().flat_map(unit).collect::<Vec<u8>>();
-        files.put("wide", wide("\u{feff}gr\u{fc}n\r\nblau\r\n"));
-        files.call("read", json!({"path": "wide"})).await.unwrap();
-        let said = edit(&files, "wide", "gr\u{fc}n\nblau", "rot\n\u{1f600}").await.unwrap();
-        assert!(said.contains("     1\trot\n     2\t\u{1f600}\n"), "{said}");
-        assert_eq!(files.held("wide"), wide("\u{feff}rot\r\n\u{1f600}\r\n"));
+        for mark in ["\u{feff}", ""] {
+            files.put("wide", wide(&format!("{mark}gr\u{fc}n\r\nblau\r\n")));
+            files.call("read", json!({"path": "wide"})).await.unwrap();
+            let said = edit(&files, "wide", "gr\u{fc}n\nblau", "rot\n\u{1f600}").await.unwrap();
+            assert!(said.contains("     1\trot\n     2\t\u{1f600}\n"), "{said}");
+            assert_eq!(files.held("wide"), wide(&format!("{mark}rot\r\n\u{1f600}\r\n")));
+        }
     }
     files.put("latin", b"caf\xe9 one\n");
     files.call("read", json!({"path": "latin"})).await.unwrap();

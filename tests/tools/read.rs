@@ -330,5 +330,18 @@ async fn a_mark_at_the_start_is_not_shown_and_utf_16_is_read_as_text() {
         site.file("odd", &bytes[..bytes.len() - 1]);
         let refusal = site.read(json!({"path": "odd"})).await.unwrap_err();
         assert!(refusal.contains("begins like UTF-16 text, and is none"), "{refusal}");
+        // Windows writes it without a mark, too.
+        site.file("plain", &bytes[2..]);
+        assert_eq!(site.read(json!({"path": "plain"})).await.unwrap(), text);
+        for (name, bytes) in [
+            ("cut", &bytes[2..bytes.len() - 1]),
+            ("control", &"a\u{1}b".encode_utf16().flat_map(unit).collect::<Vec<u8>>()),
+            ("half", &[0x61_u16, 0xD800, 0x62].into_iter().flat_map(unit).collect::<Vec<u8>>()),
+            ("wider", &"abc".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect::<Vec<u8>>()),
+        ] {
+            site.file(name, bytes);
+            let refusal = site.read(json!({"path": name})).await.unwrap_err();
+            assert!(refusal.contains("read shows text only"), "{name}: {refusal}");
+        }
     }
 }

@@ -285,10 +285,12 @@ async fn the_encoding_and_the_line_ends_of_a_file_stay() {
     let files = Files::new();
     for unit in [u16::to_le_bytes, u16::to_be_bytes] {
         let wide = |text: &str| text.encode_utf16().flat_map(unit).collect::<Vec<u8>>();
-        files.put("wide", wide("\u{feff}old\r\nlines\r\n"));
-        let said = files.call("write", json!({"path": "wide", "content": "gr\u{fc}n\n\u{1f600}\n"})).await.unwrap();
-        assert!(said.contains("it is UTF-16, as before") && said.contains("CRLF, as before"), "{said}");
-        assert_eq!(files.held("wide"), wide("\u{feff}gr\u{fc}n\r\n\u{1f600}\r\n"));
+        for mark in ["\u{feff}", ""] {
+            files.put("wide", wide(&format!("{mark}old\r\nlines\r\n")));
+            let said = files.call("write", json!({"path": "wide", "content": "gr\u{fc}n\n\u{1f600}\n"})).await.unwrap();
+            assert!(said.contains("it is UTF-16, as before") && said.contains("CRLF, as before"), "{said}");
+            assert_eq!(files.held("wide"), wide(&format!("{mark}gr\u{fc}n\r\n\u{1f600}\r\n")));
+        }
     }
     files.put("dos", "a\r\nb\r\n");
     files.call("write", json!({"path": "dos", "content": "c\nd\n"})).await.unwrap();
@@ -305,6 +307,11 @@ async fn what_cannot_be_kept_is_refused_with_a_sentence() {
     let why = files.call("write", json!({"path": "latin", "content": "caf\u{e9}s\n"})).await.unwrap_err();
     assert!(why.contains("latin is not UTF-8, and would be: convert it first"), "{why}");
     assert_eq!(files.held("latin"), b"caf\xe9\n");
+    let wider: Vec<u8> = "\u{feff}old".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    files.put("wider", &wider);
+    let why = files.call("write", json!({"path": "wider", "content": "new\n"})).await.unwrap_err();
+    assert!(why.contains("wider is UTF-32 text, and would be UTF-8: convert it first"), "{why}");
+    assert_eq!(files.held("wider"), wider);
     files.call("write", json!({"path": "latin", "content": "plain\n"})).await.unwrap();
     assert_eq!(files.held("latin"), b"plain\n");
 }

@@ -35,17 +35,56 @@ const LINE_BREAK: char = '⏎';
 /// The end of a text that was cut.
 const ELLIPSIS: char = '…';
 
-/// Returns the text of bytes in UTF-16 with a mark at their start, without the mark; `None` for any other bytes.
-pub fn utf16_text(bytes: &[u8]) -> Option<String> {
-    let read = |pair: fn([u8; 2]) -> u16, rest: &[u8]| {
-        let units = rest.chunks_exact(2).map(|unit| pair(unit.try_into().unwrap_or_default()));
-        char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
-    };
-    match bytes {
-        [0xff, 0xfe, rest @ ..] => Some(read(u16::from_le_bytes, rest)),
-        [0xfe, 0xff, rest @ ..] => Some(read(u16::from_be_bytes, rest)),
-        _ => None,
+/// Which byte of a unit of UTF-16 stands first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Utf16Order {
+    /// The low byte.
+    LittleEndian,
+    /// The high byte.
+    BigEndian,
+}
+
+impl Utf16Order {
+    /// Returns the order by the mark at the start of bytes; without one, where they are plainly text with this order.
+    pub fn detect(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            // That is the mark of UTF-32.
+            [0xff, 0xfe, 0, 0, ..] => None,
+            [0xff, 0xfe, ..] => Some(Self::LittleEndian),
+            [0xfe, 0xff, ..] => Some(Self::BigEndian),
+            _ => [Self::LittleEndian, Self::BigEndian].into_iter().find(|order| order.is_plain(bytes)),
+        }
     }
+
+    /// Returns how two bytes are read.
+    pub fn unit(self) -> fn([u8; 2]) -> u16 {
+        match self {
+            Self::LittleEndian => u16::from_le_bytes,
+            Self::BigEndian => u16::from_be_bytes,
+        }
+    }
+
+    /// Tells whether bytes without a mark are text in this order: most of it of the scripts whose high byte is zero, nothing
+    /// that is no text.
+    fn is_plain(self, bytes: &[u8]) -> bool {
+        let (pairs, rest) = bytes.as_chunks::<2>();
+        let units = || pairs.iter().copied().map(self.unit());
+        // Cheap, and false for nearly all that is not: UTF-8 has no zero bytes, and other data has them elsewhere.
+        let is_likely =
+            pairs.len() >= 2 && rest.is_empty() && units().take(4).filter(|unit| *unit < 0x100).count() >= 2;
+        let is_text = |c: char| !c.is_control() || matches!(c, '\t' | '\n' | '\r' | '\u{c}');
+        is_likely
+            && units().filter(|unit| *unit < 0x100).count() * 2 > pairs.len()
+            && char::decode_utf16(units()).all(|c| c.is_ok_and(is_text))
+    }
+}
+
+/// Returns the text of bytes in UTF-16, without a mark; `None` for any other bytes.
+pub fn utf16_text(bytes: &[u8]) -> Option<String> {
+    let order = Utf16Order::detect(bytes)?;
+    let units = bytes.as_chunks::<2>().0.iter().copied().map(order.unit());
+    let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 /// Returns the signs that close what this sign opens as a quotation, straight or as keyboards and editors set it; none where

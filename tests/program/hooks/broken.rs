@@ -154,8 +154,12 @@ async fn a_file_that_cannot_be_opened_or_compared_stops_calls_too() {
     rustix::fs::mkfifoat(rustix::fs::CWD, &own, rustix::fs::Mode::from(0o600)).unwrap();
     assert_eq!(stopped().await, ["all calls"]);
     fs::remove_file(&own).unwrap();
-    fs::write(&own, b"\xff\xfe{\0}\0").unwrap();
+    // Half a character is no text; a whole one in UTF-16 is.
+    fs::write(&own, b"\xff\xfe{\0}\0\0\xd8").unwrap();
     assert_eq!(stopped().await, ["all calls"]);
+    let wide: Vec<u8> = settings("x").replace("type", "typ").encode_utf16().flat_map(u16::to_be_bytes).collect();
+    fs::write(&own, wide).unwrap();
+    assert_eq!(stopped().await, ["calls of Bash"]);
     fs::write(&own, " ".repeat(300_000)).unwrap();
     assert_eq!(stopped().await, ["all calls"]);
     let script = home.root.join("guard.sh");

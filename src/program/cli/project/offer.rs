@@ -14,7 +14,7 @@ use crate::program::config::{ForeignServers, ProjectLayer, ServerSection, read_p
 use steersman_agent::subagent::Persona;
 use steersman_base::front_matter::UnusedMembers;
 use steersman_base::limits;
-use steersman_base::regular_file::{Head, head};
+use steersman_base::regular_file::{self, Head, head};
 use steersman_base::text::hex;
 use steersman_extensions::hooks::{BrokenGuard, TrustedHook};
 use steersman_extensions::mcp::definition::PinnedFiles;
@@ -334,7 +334,7 @@ impl ProjectOffer {
     }
 
     pub(super) fn text(&mut self, path: &Path, bytes: Vec<u8>) -> Option<String> {
-        let text = String::from_utf8(bytes).ok();
+        let text = regular_file::text_of(bytes).ok();
         if text.is_none() {
             self.note_error(path, "is not UTF-8; it is ignored");
         }

@@ -9,7 +9,7 @@ use super::{ProjectOffer, shown};
 use crate::program::cli::places::UserDirectories;
 use crate::program::config::{ClaudeSettings, PermissionPlaces};
 use steersman_base::limits;
-use steersman_base::regular_file::read_own_text;
+use steersman_base::regular_file::{read_own_text, text_of};
 use steersman_base::text::QuestionText;
 
 /// The settings files of Claude Code, in a project and beside its working directory.
@@ -55,7 +55,7 @@ impl ProjectOffer {
             else {
                 continue;
             };
-            let Ok(text) = String::from_utf8(text.bytes) else { continue };
+            let Ok(text) = text_of(text.bytes) else { continue };
             let places = PermissionPlaces { home: None, project: &self.root, cwd: at };
             let ClaudeSettings { rules, variables, .. } = ClaudeSettings::parse(&text, places);
             let allow = rules.allow;
