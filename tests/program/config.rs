@@ -287,6 +287,22 @@ fn an_unknown_key_names_its_line_and_the_nearest_known_key() {
 }
 
 #[test]
+fn a_key_above_its_section_or_below_one_of_another_program_names_its_section() {
+    let message = |text: &str| parse(text).unwrap_err().message;
+    for (text, says) in [
+        ("allow = ['bash: ls']", "unknown key \"allow\"; \"allow\" belongs below [rules]"),
+        ("deny = []\n[rules]", "unknown key \"deny\"; \"deny\" belongs below [rules]"),
+        ("exa_key_env = 'X'", "unknown key \"exa_key_env\"; \"exa_key_env\" belongs below [web]"),
+        ("[permissions]\nallow = []", "unknown section [permissions]; \"allow\" belongs below [rules]"),
+        ("permissions = { default = 1, deny = [] }", "unknown section [permissions]; \"deny\" belongs below [rules]"),
+        ("[rule]\nallow = []", "unknown key \"rule\"; the nearest known key is \"rules\""),
+        ("[permissions]", "unknown key \"permissions\"; the nearest known key is"),
+    ] {
+        assert!(message(text).starts_with(says), "{text:?}: {}", message(text));
+    }
+}
+
+#[test]
 fn an_unknown_key_of_a_section_names_its_line_and_the_nearest_key_of_that_section() {
     let message = |text: &str, line: usize| {
         let error = parse(text).unwrap_err();

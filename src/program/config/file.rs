@@ -1,7 +1,7 @@
 //! The configuration file: TOML text to a [`Layer`]. An unknown key is an error that names the nearest known one.
 
 use toml::Spanned;
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 use crate::program::config::allowed::sentence;
 use crate::program::config::{Key, Layer, ServerSection};
@@ -45,6 +45,8 @@ pub(super) fn key_at(text: &str, name: &str) -> Option<usize> {
 struct UnknownKey<'a> {
     section: String,
     name: &'a str,
+    /// The keys that stand below it, if it is a section.
+    keys: Vec<&'a str>,
     at: usize,
 }
 
@@ -78,18 +80,28 @@ fn names(keys: &[Key]) -> Vec<&'static str> {
 }
 
 fn unknown_of<'a>(table: &'a DeTable<'_>, section: &str, known: &[&str]) -> Vec<UnknownKey<'a>> {
-    let key = |key: &'a Spanned<std::borrow::Cow<'_, str>>| {
+    let unknown = table.iter().filter(|(key, _)| !known.contains(&&**key.get_ref()));
+    let key = |(key, value): (&'a Spanned<std::borrow::Cow<'_, str>>, &'a Spanned<DeValue<'_>>)| {
         let (name, at) = (key.get_ref(), key.span().start);
-        UnknownKey { section: section.to_owned(), name, at }
+        let keys = value.get_ref().as_table().into_iter().flat_map(|table| table.keys());
+        UnknownKey { section: section.to_owned(), name, keys: keys.map(|key| &**key.get_ref()).collect(), at }
     };
-    table.keys().map(key).filter(|key| !known.contains(&key.name)).collect()
+    unknown.map(key).collect()
 }
 
 impl UnknownKey<'_> {
     fn sentence(&self) -> String {
-        let Self { section, name, .. } = self;
+        let Self { section, name, keys, .. } = self;
         let top: Vec<&str> = Layer::names().collect();
         if section.is_empty() {
+            if let [one] = sections_with(name).as_slice() {
+                return format!("unknown key {name:?}; {name:?} belongs below [{one}]");
+            }
+            // A section with a name of another program: its keys say which is meant.
+            let meant = keys.iter().find_map(|key| Some((key, *sections_with(key).first()?)));
+            if let Some((key, section)) = meant.filter(|_| distance(name, nearest(name, &top)) > 2) {
+                return format!("unknown section [{name}]; {key:?} belongs below [{section}]");
+            }
             return format!("unknown key {name:?}; the nearest known key is {:?}", nearest(name, &top));
         }
         let whole = format!("{section}.{name}");
@@ -100,6 +112,12 @@ impl UnknownKey<'_> {
         let keys = Layer::section(section).map(names).or_else(|| named().map(|(_, keys)| keys)).unwrap_or_default();
         format!("unknown key {whole:?}; the nearest known key is {:?}", format!("{section}.{}", nearest(name, &keys)))
     }
+}
+
+/// Returns the sections that have a key of this name.
+fn sections_with(name: &str) -> Vec<&'static str> {
+    let has = |keys: &[Key]| keys.iter().any(|key| key.name == name);
+    Layer::SECTIONS.iter().filter(|(_, keys)| has(keys)).map(|(section, _)| *section).collect()
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
