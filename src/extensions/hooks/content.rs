@@ -14,6 +14,10 @@ use steersman_base::limits;
 use steersman_base::text::{QuestionText, hex};
 use steersman_tools::workspace::{Network, Placement, PrivateCopy, Script, SiblingFiles};
 
+/// Programs whose first argument is a script, unless it is an option.
+const INTERPRETERS: [&str; 12] =
+    ["bash", "sh", "zsh", "dash", "node", "python", "python3", "ruby", "perl", "php", "pwsh", "tsx"];
+
 /// The directories that the command of a hook can name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookPlaces {
@@ -101,6 +105,25 @@ fn hash_of(hook: &Hook, scripts: &[Script], places: &HookPlaces) -> String {
         add(content);
     }
     hex(&hasher.finalize())
+}
+
+/// Returns the script that a hook starts, by itself or with an interpreter, when it is not there.
+pub(super) fn missing_script(hook: &Hook, places: &HookPlaces) -> Option<PathBuf> {
+    let words = split_words(&hook.command).into_iter().chain(hook.arguments.iter().flatten().cloned());
+    let mut words = words.skip_while(|word| is_assignment(word)).peekable();
+    let is_interpreter = |word: &String| INTERPRETERS.contains(&word.rsplit('/').next().unwrap_or(word));
+    let is_interpreted = words.next_if(is_interpreter).is_some();
+    let script = words.find(|word| !is_interpreted || !matches!(word.as_str(), "-u" | "-E" | "-s" | "-x" | "-e"))?;
+    if script.starts_with('-') || !is_interpreted && !script.contains('/') {
+        return None;
+    }
+    let path = place(&script, hook, places).or_else(|| Path::new(&script).is_absolute().then(|| script.into()))?;
+    let is_plain = !path.to_string_lossy().contains(['$', '*', '?', '{', '~', '=']);
+    (is_plain && !path.exists()).then_some(path)
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
 }
 
 /// Splits a command into words, without quotes and operators, and without those that it writes to.

@@ -14,7 +14,7 @@ use futures_util::stream::{self, StreamExt as _};
 
 use crate::hooks::answer::not_run;
 use crate::hooks::background::BackgroundHooks;
-use crate::hooks::content::{HookPin, scripts};
+use crate::hooks::content::{HookPin, missing_script, scripts};
 use crate::hooks::input::{event_of, input, subjects};
 use crate::hooks::tool_names::to_ours;
 use crate::hooks::{Hook, HookReply, HookRunner, HookWaiting, RunEnd, read_output};
@@ -24,7 +24,7 @@ use steersman_base::id::{AgentId, CallId};
 use steersman_base::limits;
 use steersman_base::message::ToolCall;
 use steersman_base::sync::lock;
-use steersman_base::text::QuestionText;
+use steersman_base::text::{QuestionText, visible_line};
 use steersman_core::approval::{Approvals, CallPermission, PlainAnswer};
 use steersman_tools::workspace::{Script, diff};
 
@@ -138,22 +138,30 @@ impl Hooks {
             .collect();
         // In the order of the files, however long each takes.
         let reply: Vec<HookReply> = stream::iter(runs).buffered(limits::HOOKS_AT_ONCE).collect().await;
-        self.together(&reply, call)
+        self.together(&point, &reply)
     }
 
     /// Puts together what hooks say: the strictest holds, and of several changed arguments the first.
-    fn together(&self, reply: &[HookReply], call: Option<&ToolCall>) -> HookAnswer {
+    fn together(&self, point: &HookPoint<'_>, reply: &[HookReply]) -> HookAnswer {
+        let call = call_of(point);
         let content_of = |outcome: HookOutcome| -> Option<String> {
             let its = reply.iter().filter(|reply| reply.outcome == outcome);
             let words: Vec<&str> = its.map(|reply| reply.words.as_deref().unwrap_or_default()).collect();
             (!words.is_empty()).then(|| words.join("\n"))
         };
         let allow = || content_of(HookOutcome::Allowed).map(|_| CallPermission::Allow);
+        // One that may forbid the call and has not looked at it has not let it through: the user is asked.
+        let unseen = || {
+            let outcomes = [HookOutcome::TimedOut, HookOutcome::Changed];
+            let words = outcomes.into_iter().find_map(content_of)?;
+            matches!(point, HookPoint::BeforeCall(_))
+                .then(|| CallPermission::Ask(format!("its hook has not looked at this call: {words}")))
+        };
         let changed = reply.iter().find_map(|reply| reply.input.as_ref());
         HookAnswer {
             block: content_of(HookOutcome::Blocked),
             stop: reply.iter().find_map(|reply| reply.stop.clone()),
-            permission: content_of(HookOutcome::Asked).map(CallPermission::Ask).or_else(allow),
+            permission: content_of(HookOutcome::Asked).map(CallPermission::Ask).or_else(unseen).or_else(allow),
             arguments: call.zip(changed).and_then(|(call, input)| to_ours(&call.name, input, &self.session.cwd)),
             context: reply.iter().filter_map(|reply| reply.context.clone()).collect(),
         }
@@ -173,8 +181,18 @@ impl HookStart {
             Ok(scripts) => scripts,
             Err(why) => return HookReply::only(HookOutcome::Changed, why),
         };
+        let missing = missing_script(&trusted.hook, &self.runner.places);
         match self.runner.run(&trusted.hook, &scripts, input).await {
-            RunEnd::Ended { code, output, errors } => read_output(trusted.hook.event, code, &output, &errors),
+            RunEnd::Ended { code, output, errors } => {
+                let reply = read_output(trusted.hook.event, code, &output, &errors);
+                // An interpreter whose script is gone ends as a script does that fails.
+                match missing {
+                    Some(script) if matches!(reply.outcome, HookOutcome::Failed | HookOutcome::Done) => {
+                        not_run(trusted.hook.event, format!("{} is not there", visible_line(&script.to_string_lossy())))
+                    }
+                    Some(_) | None => reply,
+                }
+            }
             RunEnd::TimedOut => {
                 let seconds = trusted.hook.time.as_secs_f64();
                 HookReply::only(HookOutcome::TimedOut, format!("it was ended after {seconds} s"))

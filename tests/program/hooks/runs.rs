@@ -181,6 +181,59 @@ async fn a_hook_that_takes_too_long_is_ended_with_all_that_it_started() {
     wait_until("everything is dead", Duration::from_mins(5), || alive(&mark).is_empty()).await;
 }
 
+/// Whatever the reason: a call that its guard has not seen is asked about.
+#[tokio::test]
+async fn a_guard_that_has_not_looked_at_a_call_lets_the_user_be_asked() {
+    let bash = call("bash", &json!({ "command": "ls" }));
+    let guard = |hook: Value| json!({ "PreToolUse": [{ "matcher": "Bash", "hooks": [hook] }] });
+    for (command, why) in [
+        ("/nowhere/guard", "No such file"),
+        ("./guard.txt", "Permission denied"),
+        (".", "exit code 2"),
+        ("no-such-guard --check", "command not found"),
+        ("./interpreter", "No such file"),
+        ("./dangling", "No such file"),
+        ("bash missing.sh", "No such file"),
+        ("python3 ./missing.py", "missing.py"),
+        ("GUARD=1 perl missing.pl", "missing.pl is not there"),
+        ("sh $CLAUDE_PROJECT_DIR/missing.sh || true", "missing.sh is not there"),
+        ("node -u missing.js", "not"),
+        ("kill -9 $$", "killed"),
+        ("yes", "printed more"),
+    ] {
+        let yard = Yard::new(
+            &guard(json!({ "type": "command", "command": command })),
+            &[("guard.txt", "exit 0"), ("interpreter", "#!/nowhere/python\n")],
+        );
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(yard.root().join("interpreter"), executable).unwrap();
+        std::os::unix::fs::symlink("nowhere", yard.root().join("dangling")).unwrap();
+        let (answer, ran) = yard.at("", HookPoint::BeforeCall(&bash)).await;
+        let asked = match (&answer.permission, &answer.block) {
+            (Some(CallPermission::Ask(words)), None) | (None, Some(words)) => words,
+            other => panic!("{command}: {other:?}, {ran:?}"),
+        };
+        assert!(asked.contains(why) || command == ".", "{command}: {asked}");
+    }
+    let yard = Yard::new(&guard(json!({ "type": "command", "command": "sleep 600", "timeout": 0.2 })), &[]);
+    let (answer, ran) = yard.at("", HookPoint::BeforeCall(&bash)).await;
+    let words = "its hook has not looked at this call: it was ended after 0.2 s".to_owned();
+    assert_eq!((answer.permission, ran[0].outcome), (Some(CallPermission::Ask(words)), HookOutcome::TimedOut));
+    // One that has changed, and that nobody lets run.
+    let yard = Yard::new(&guard(json!({ "type": "command", "command": "sh ./guard.sh" })), &[("guard.sh", "exit 0")]);
+    yard.approvals.user_left();
+    std::fs::remove_file(yard.root().join("guard.sh")).unwrap();
+    let (answer, _) = yard.at("", HookPoint::BeforeCall(&bash)).await;
+    assert!(matches!(answer.permission, Some(CallPermission::Ask(words)) if words.contains("has changed")));
+    // What looked and failed by itself has let it through, as in other programs.
+    for command in ["exit 1", "cd . && false", "[ -f missing.sh ] && sh missing.sh"] {
+        let (answer, _) = Yard::new(&guard(json!({ "type": "command", "command": command })), &[])
+            .at("", HookPoint::BeforeCall(&bash))
+            .await;
+        assert_eq!((answer.permission, answer.block), (None, None), "{command}");
+    }
+}
+
 #[tokio::test]
 async fn a_hook_that_prints_without_end_is_ended() {
     for command in ["yes", "yes >&2 & yes", "while :; do echo '{\"a\":'; done"] {
