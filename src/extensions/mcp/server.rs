@@ -249,30 +249,27 @@ impl Server {
         }
     }
 
-    /// Shows the user how the definition of a tool has changed, where it has, and takes the answer.
+    /// Shows the user how the definition of a tool has changed, where it has, and takes the answer. What the server changes
+    /// while the question is open is asked about next.
     pub async fn ask_about_change(&self, tool: &str) -> ChangeAnswer {
-        let (before, after) = {
-            let inner = lock(&self.inner);
-            let Some(after) = inner.proposed.get(tool).cloned() else { return ChangeAnswer::Accepted };
-            if inner.declined.contains(&after.hash()) {
-                return ChangeAnswer::Declined;
-            }
-            let known = inner.accepted.iter().flat_map(|catalog| &catalog.tools).find(|known| known.name == tool);
-            (known.cloned(), after)
-        };
         let name = visible_line(&self.definition.name).into_owned();
-        let title = format!("The server {name} has changed what it says about a tool. Use it with the new words?");
-        let before = before.map(|known| known.lines()).unwrap_or_default();
-        match self.ask_about(title, &before, &after.lines()).await {
-            PlainAnswer::Yes => {
-                self.accept_tool(&after);
-                ChangeAnswer::Accepted
+        loop {
+            let (before, after) = {
+                let inner = lock(&self.inner);
+                let Some(after) = inner.proposed.get(tool).cloned() else { return ChangeAnswer::Accepted };
+                if inner.declined.contains(&after.hash()) {
+                    return ChangeAnswer::Declined;
+                }
+                let known = inner.accepted.iter().flat_map(|catalog| &catalog.tools).find(|known| known.name == tool);
+                (known.cloned(), after)
+            };
+            let title = format!("The server {name} has changed what it says about a tool. Use it with the new words?");
+            let before = before.map(|known| known.lines()).unwrap_or_default();
+            match self.ask_about(title, &before, &after.lines()).await {
+                PlainAnswer::Yes => self.accept_tool(&after),
+                PlainAnswer::No => lock(&self.inner).declined.push(after.hash()),
+                PlainAnswer::Nobody => return ChangeAnswer::Nobody,
             }
-            PlainAnswer::No => {
-                lock(&self.inner).declined.push(after.hash());
-                ChangeAnswer::Declined
-            }
-            PlainAnswer::Nobody => ChangeAnswer::Nobody,
         }
     }
 
@@ -304,9 +301,11 @@ impl Server {
 
     fn accept_tool(&self, after: &ToolDefinition) {
         self.accept(|proposed, known| {
-            // The server may have changed it again meanwhile.
-            if proposed.get(&after.name) == Some(after) {
-                proposed.remove(&after.name);
+            // The server may have changed it again meanwhile, or taken the change back: then what was accepted stays.
+            match proposed.get(&after.name) {
+                Some(now) if now == after => drop(proposed.remove(&after.name)),
+                Some(_) => {}
+                None => return,
             }
             if let Some(known) = known.tools.iter_mut().find(|known| known.name == after.name) {
                 *known = after.clone();
