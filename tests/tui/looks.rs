@@ -9,7 +9,7 @@ use steersman_base::details::{Details, FileDiff};
 use steersman_base::event::{Event, Outcome};
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::mode::Mode;
-use steersman_base::protocol::Update;
+use steersman_base::protocol::{Notice, Update};
 use steersman_core::control::{PausePlace, Staleness};
 use steersman_tui::agents::{AgentsPane, Sizes};
 use steersman_tui::focus::Focus;
@@ -469,4 +469,22 @@ fn sizes_by_the_thousand_with_every_pane_and_zoom_break_nothing() {
     let screen = stage.screen();
     assert!(screen.contains("Agents"), "{screen}");
     assert_eq!(screen.lines().count(), 40);
+}
+
+#[test]
+fn an_empty_list_says_its_sentences_whole_on_a_narrow_screen() {
+    for (command, says) in [
+        ("/hooks", "there are no hooks; /help hooks says how to add some"),
+        ("/mcp", "no MCP server is configured; /help mcp says how"),
+        ("/changes", "Changes made by shell commands are not tracked."),
+        ("/jobs", "!COMMAND in the message runs one of your own."),
+        ("/commands", "No agent has run a command yet."),
+    ] {
+        let mut stage = Stage::new(40, 12);
+        stage.tell(Msg::from(Notice::Hooks(Vec::new())));
+        let screen = stage.keys(&format!("{command}<enter>")).screen();
+        let rows = screen.lines().map(|row| row.trim_matches(['│', ' ']));
+        let text = rows.filter(|row| !row.is_empty()).collect::<Vec<_>>().join(" ");
+        assert!(text.contains(says), "{command}: {screen}");
+    }
 }

@@ -9,6 +9,7 @@ use super::OverlayDrawn;
 use crate::state::{Region, Regions};
 use crate::theme::Theme;
 use crate::widgets::fit::{below, columns, one_line, put, put_right, row, select};
+use crate::widgets::wrap::{Break, Line, draw_text, wrapped};
 
 /// Columns of the mark of the selected row.
 const MARK: u16 = 2;
@@ -74,9 +75,8 @@ pub fn below_rule(area: Rect, theme: &Theme, buffer: &mut Buffer) -> Rect {
 
 /// Says why a list is empty.
 pub fn draw_empty(lines: &[&str], area: Rect, theme: &Theme, buffer: &mut Buffer) -> OverlayDrawn {
-    for (line, y) in lines.iter().zip(0..) {
-        put(buffer, row(area, y), line, theme.dim);
-    }
+    let lines = lines.iter().map(|line| Line::new(line, theme.dim));
+    draw_text(&wrapped(lines, area.width.into(), Break::Words), 0, area, buffer);
     OverlayDrawn::default()
 }
 
