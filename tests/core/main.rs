@@ -9,6 +9,7 @@ mod listeners;
 mod params;
 mod plain_output;
 mod plan_steps;
+mod policy_order;
 mod protected;
 mod queue;
 mod queue_model;
