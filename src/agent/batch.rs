@@ -384,7 +384,7 @@ impl Agent {
                 Err(cancelled) => break Err(ToolError::Cancelled(cancelled)),
             };
             let said_by_hook = match again.permission {
-                Some(CallPermission::Ask(why)) => CallPermission::Ask(why),
+                Some(said @ (CallPermission::Ask(_) | CallPermission::Unseen(_))) => said,
                 Some(CallPermission::Allow | CallPermission::Changed(_) | CallPermission::Template { .. }) | None => {
                     CallPermission::Changed(arguments)
                 }

@@ -128,7 +128,7 @@ fn rows() -> Vec<Row> {
             runs: AUTO,
             ..row(
                 Operation::Fetch(FetchOperation { tool: "fetch".into(), url: "https://a.example/x".to_owned() }),
-                "fetch: a.example",
+                "fetch: https://a.example/*",
                 Grant::Host("https://a.example".to_owned()),
             )
         },

@@ -6,6 +6,8 @@ use super::MESSAGE_BYTES;
 
 /// Longest summary of a call, a result or a thought on a line of plain output, columns.
 pub const SUMMARY_COLUMNS: usize = 100;
+/// Longest reason or sentence of the program on a line of plain output, columns.
+pub const REASON_COLUMNS: usize = 600;
 /// `exec --json`: longest event, bytes, the answer itself left out; of a longer one the longest texts are cut.
 pub const EVENT_BYTES: usize = 1024 * 1024;
 /// `exec`: time in which something is to come from a pipe beside a prompt.

@@ -10,7 +10,15 @@ use steersman_base::text::{clip, is_blank, visible_line};
 
 /// Returns the first visible line, cut to the summary's length; `…` marks that there was more.
 pub(super) fn one_line(text: &str) -> String {
-    let columns = limits::SUMMARY_COLUMNS;
+    line_of(text, limits::SUMMARY_COLUMNS)
+}
+
+/// Returns the first visible line of what says why something was not done, or of a sentence of the program: with more room.
+pub(super) fn reason(text: &str) -> String {
+    line_of(text, limits::REASON_COLUMNS)
+}
+
+fn line_of(text: &str, columns: usize) -> String {
     let mut lines = text.trim_end().lines().skip_while(|line| is_blank(line));
     let line = lines.next().unwrap_or_default().trim();
     // One character more than fits: enough for `clip` to see that there is more, however long the line is.

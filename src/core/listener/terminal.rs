@@ -201,7 +201,7 @@ impl Terminal {
         let call = at.map(|at| state.calls.remove(at));
         let end = call.as_ref().and_then(|call| call.end.as_ref());
         let what = match (is_error, end) {
-            (true, _) => summary::one_line(content),
+            (true, _) => summary::reason(content),
             (false, Some(end)) if end.failed() => {
                 format!("failed, {}, {}", steersman_base::summary::ended(end), summary::printed(end, content))
             }
@@ -249,7 +249,7 @@ impl Terminal {
             }
             other => {
                 for note in other.notes() {
-                    self.note(&summary::one_line(&note.text));
+                    self.note(&summary::reason(&note.text));
                 }
             }
         }

@@ -25,6 +25,8 @@ pub struct HookReply {
     pub input: Option<Value>,
     /// A text for the model, in its frame.
     pub context: Option<String>,
+    /// Whether it is to look at calls, and has not looked at this one.
+    pub is_unseen: bool,
 }
 
 const NO_REASON: &str = "the hook gives no reason";
@@ -34,7 +36,7 @@ impl HookReply {
     /// Makes what has only an outcome and words.
     pub fn only(outcome: HookOutcome, words: impl Into<String>) -> Self {
         let words = Some(clipped(&words.into())).filter(|words| !is_blank(words));
-        Self { outcome, words, stop: None, input: None, context: None }
+        Self { outcome, words, stop: None, input: None, context: None, is_unseen: false }
     }
 }
 
@@ -66,10 +68,8 @@ pub fn read_output(event: HookEvent, code: i32, output: &str, errors: &str) -> H
 /// Returns what comes of a hook that could not run. One that may forbid calls has not looked at this one: the user is asked.
 pub(super) fn not_run(event: HookEvent, why: String) -> HookReply {
     if event == HookEvent::PreToolUse {
-        return HookReply::only(
-            HookOutcome::Asked,
-            format!("it could not run, and has not looked at this call: {why}"),
-        );
+        let words = format!("it could not run: {why}");
+        return HookReply { is_unseen: true, ..HookReply::only(HookOutcome::Asked, words) };
     }
     HookReply::only(HookOutcome::Failed, why)
 }

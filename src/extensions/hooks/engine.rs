@@ -150,18 +150,20 @@ impl Hooks {
             (!words.is_empty()).then(|| words.join("\n"))
         };
         let allow = || content_of(HookOutcome::Allowed).map(|_| CallPermission::Allow);
-        // One that may forbid the call and has not looked at it has not let it through: the user is asked.
-        let unseen = || {
-            let outcomes = [HookOutcome::TimedOut, HookOutcome::Changed];
-            let words = outcomes.into_iter().find_map(content_of)?;
-            matches!(point, HookPoint::BeforeCall(_))
-                .then(|| CallPermission::Ask(format!("its hook has not looked at this call: {words}")))
+        // One that may forbid the call and has not looked at it has not let it through, whatever the others say.
+        let is_unseen = |reply: &&HookReply| {
+            reply.is_unseen || matches!(reply.outcome, HookOutcome::TimedOut | HookOutcome::Changed)
         };
+        let unseen = || {
+            let words = reply.iter().find(is_unseen)?.words.as_deref().unwrap_or_default();
+            matches!(point, HookPoint::BeforeCall(_)).then(|| CallPermission::Unseen(words.to_owned()))
+        };
+        let ask = || content_of(HookOutcome::Asked).map(CallPermission::Ask);
         let changed = reply.iter().find_map(|reply| reply.input.as_ref());
         HookAnswer {
             block: content_of(HookOutcome::Blocked),
             stop: reply.iter().find_map(|reply| reply.stop.clone()),
-            permission: content_of(HookOutcome::Asked).map(CallPermission::Ask).or_else(unseen).or_else(allow),
+            permission: unseen().or_else(ask).or_else(allow),
             arguments: call.zip(changed).and_then(|(call, input)| to_ours(&call.name, input, &self.session.cwd)),
             context: reply.iter().filter_map(|reply| reply.context.clone()).collect(),
         }

@@ -199,6 +199,7 @@ impl Fill {
         }
         let permission = match permission {
             Some(CallPermission::Ask(why)) => CallPermission::Ask(format!("{from}: {why}")),
+            Some(CallPermission::Unseen(why)) => CallPermission::Unseen(format!("{from}: {why}")),
             _ => CallPermission::Template { from, rules },
         };
         Ok((call, permission))

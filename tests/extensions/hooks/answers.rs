@@ -235,8 +235,8 @@ fn continue_false_ends_the_turn_and_other_arguments_need_no_forbidding() {
 fn a_guard_that_cannot_run_lets_the_user_be_asked_about_the_call() {
     for (code, why) in [(126, "./guard.sh: Permission denied"), (127, "bash: guard: command not found")] {
         let said = read_output(HookEvent::PreToolUse, code, "", why);
-        assert_eq!(said.outcome, HookOutcome::Asked);
-        assert!(said.words.is_some_and(|words| words.contains("has not looked at this call") && words.contains(why)));
+        assert_eq!((said.outcome, said.is_unseen), (HookOutcome::Asked, true));
+        assert!(said.words.is_some_and(|words| words.contains("it could not run") && words.contains(why)));
         assert_eq!(read_output(HookEvent::PostToolUse, code, "", why).outcome, HookOutcome::Failed);
     }
 }

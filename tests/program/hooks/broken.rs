@@ -215,3 +215,27 @@ async fn broken_guards_leave_the_other_hooks_in_place() {
     let call = call("bash", &serde_json::json!({}));
     assert_eq!(hooks.at(&AgentId::main(), HookPoint::BeforeCall(&call), &|_| {}).await.block.as_deref(), Some("no"));
 }
+
+#[test]
+fn a_guard_that_cannot_run_needs_the_users_own_yes_and_the_line_output_says_why() {
+    for (command, why) in [
+        ("/nowhere/guards/of/the/whole/company/guard-of-shell-commands --strict --profile production", "No such file"),
+        ("python3 missing-guard-of-the-project-with-a-rather-long-name.py", "missing-guard-of-the-project"),
+        ("node missing.js", "missing.js is not there"),
+    ] {
+        for flags in [&[][..], &["--yes"], &["--mode", "auto-without-sandbox"]] {
+            let server =
+                Server::start([Reply::calls(&[("c1", "bash", "{\"command\":\"touch ran\"}")]), Reply::text("ok")]);
+            let program = Program::new()
+                .args(["exec", "--base-url", &server.url(), "--model", "m"])
+                .args(flags.iter().copied())
+                .args(["go"])
+                .file(".config/steersman/hooks.json", &settings(command));
+            let (output, home) = program.output_with_home();
+            let err = stderr(&output);
+            assert!(!home.path().join("work/ran").exists(), "{command} with {flags:?}: {err}");
+            let result = err.lines().find(|line| line.contains("touch ran → ")).unwrap_or_default();
+            assert!(result.contains(why), "{command} with {flags:?}: {err}");
+        }
+    }
+}

@@ -210,21 +210,21 @@ async fn a_guard_that_has_not_looked_at_a_call_lets_the_user_be_asked() {
         std::os::unix::fs::symlink("nowhere", yard.root().join("dangling")).unwrap();
         let (answer, ran) = yard.at("", HookPoint::BeforeCall(&bash)).await;
         let asked = match (&answer.permission, &answer.block) {
-            (Some(CallPermission::Ask(words)), None) | (None, Some(words)) => words,
+            (Some(CallPermission::Unseen(words)), None) | (None, Some(words)) => words,
             other => panic!("{command}: {other:?}, {ran:?}"),
         };
         assert!(asked.contains(why) || command == ".", "{command}: {asked}");
     }
     let yard = Yard::new(&guard(json!({ "type": "command", "command": "sleep 600", "timeout": 0.2 })), &[]);
     let (answer, ran) = yard.at("", HookPoint::BeforeCall(&bash)).await;
-    let words = "its hook has not looked at this call: it was ended after 0.2 s".to_owned();
-    assert_eq!((answer.permission, ran[0].outcome), (Some(CallPermission::Ask(words)), HookOutcome::TimedOut));
+    let unseen = CallPermission::Unseen("it was ended after 0.2 s".to_owned());
+    assert_eq!((answer.permission, ran[0].outcome), (Some(unseen), HookOutcome::TimedOut));
     // One that has changed, and that nobody lets run.
     let yard = Yard::new(&guard(json!({ "type": "command", "command": "sh ./guard.sh" })), &[("guard.sh", "exit 0")]);
     yard.approvals.user_left();
     std::fs::remove_file(yard.root().join("guard.sh")).unwrap();
     let (answer, _) = yard.at("", HookPoint::BeforeCall(&bash)).await;
-    assert!(matches!(answer.permission, Some(CallPermission::Ask(words)) if words.contains("has changed")));
+    assert!(matches!(answer.permission, Some(CallPermission::Unseen(words)) if words.contains("has changed")));
     // What looked and failed by itself has let it through, as in other programs.
     for command in ["exit 1", "cd . && false", "[ -f missing.sh ] && sh missing.sh"] {
         let (answer, _) = Yard::new(&guard(json!({ "type": "command", "command": command })), &[])

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::{Approvals, OpenQuestion, Reply};
-use crate::approval::{ApprovalId, ApprovalSubject, Asker, Circumstances, Grant, Policy, Rules, Verdict};
+use crate::approval::{
+    Answerer, ApprovalId, ApprovalSubject, Asker, Circumstances, Grant, NOBODY, Policy, Rules, Verdict,
+};
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::sync::lock;
 
@@ -21,6 +23,8 @@ pub enum CallPermission {
     Allow,
     /// The user is to be asked, for this reason (untrusted).
     Ask(String),
+    /// A hook that could have forbidden it has not looked at it, for this reason (untrusted): the user's own yes is needed.
+    Unseen(String),
     /// An answer changed its arguments to these, which may run where a rule of the user could let them.
     Changed(Map<String, Value>),
     /// A custom command wants it: its file allows what these rules cover.
@@ -92,13 +96,23 @@ impl CallPermissions {
             Some(CallPermission::Template { rules, .. }) => {
                 Cow::Owned([grants, &[Grant::Template(Arc::clone(rules))]].concat())
             }
-            Some(CallPermission::Ask(_)) | None => Cow::Borrowed(grants),
+            Some(CallPermission::Ask(_) | CallPermission::Unseen(_)) | None => Cow::Borrowed(grants),
         }
     }
 
     /// Makes a question of what would run, where a hook wants one.
     pub(super) fn narrowed(&self, asker: &Asker, verdict: Verdict, policy: &Policy) -> Verdict {
         match (self.for_asker(asker), verdict) {
+            (Some(CallPermission::Unseen(said)), Verdict::Allow | Verdict::Ask { .. }) => {
+                let why = format!("the hook that guards this call has not looked at it: {said}");
+                match policy.answerer {
+                    Answerer::User | Answerer::YesOrUser => Verdict::Ask { why, grant: None },
+                    Answerer::Yes => {
+                        Verdict::Deny(format!("{why}; that needs the user's own approval, a general yes is not enough"))
+                    }
+                    Answerer::Nobody => Verdict::Deny(format!("{why}; {NOBODY}")),
+                }
+            }
             (Some(CallPermission::Ask(said)), Verdict::Allow) => {
                 policy.ask(&format!("a hook asks about this: {said}"), None)
             }
