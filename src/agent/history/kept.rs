@@ -96,7 +96,9 @@ pub(super) fn kept(messages: &[Message], last: usize, keep: &Keep<'_>) -> Option
     };
     let kept = removed.into_iter().enumerate().filter_map(stays).collect();
     let rules = rules.iter().map(|rule| (rule.id.clone(), rule.version)).collect();
-    Some(Message::user_about(block, images, UserAbout::Kept(KeptTexts { texts: kept, left_out: all_left_out, rules })))
+    let is_answered = UserTexts::in_messages(messages.get(..last).unwrap_or_default()).is_answered();
+    let about = KeptTexts { texts: kept, left_out: all_left_out, rules, is_answered };
+    Some(Message::user_about(block, images, UserAbout::Kept(about)))
 }
 
 fn images_of(message: &Message) -> &[Image] {

@@ -81,12 +81,13 @@ impl UserTexts {
                         reading.turn = text.turn;
                     }
                     Some(UserAbout::Rule(notice)) => found.add_rule(place, notice, reading.turn),
-                    Some(UserAbout::Kept(KeptTexts { texts, left_out, .. })) => {
+                    Some(UserAbout::Kept(KeptTexts { texts, left_out, is_answered, .. })) => {
                         found.left_out = *left_out;
                         for text in texts {
                             found.add(place, text.clone());
                             reading.turn = text.turn;
                         }
+                        found.is_answered = *is_answered;
                     }
                     // No texts of the user. A plan is sent anew behind a compaction, as far as it still counts.
                     Some(UserAbout::Plan(_) | UserAbout::Job(_) | UserAbout::Images | UserAbout::Agent(_)) => {}
@@ -151,6 +152,11 @@ impl UserTexts {
     /// Tells whether the task has no answer yet: its turn was cancelled, failed, or lost its process.
     pub fn is_open(&self) -> bool {
         !self.task.is_empty() && !self.is_answered
+    }
+
+    /// Tells whether an answer has come behind the last text that asks for work.
+    pub(super) fn is_answered(&self) -> bool {
+        self.is_answered
     }
 
     fn add(&mut self, place: usize, text: DeliveredText) {

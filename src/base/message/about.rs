@@ -96,4 +96,6 @@ pub struct KeptTexts {
     pub left_out: usize,
     /// The rules that the message tells, each with the number of its changes.
     pub rules: Vec<(MessageId, u32)>,
+    /// Whether an answer to the last of them that asks for work was taken out with them.
+    pub is_answered: bool,
 }
