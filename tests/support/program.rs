@@ -12,6 +12,9 @@ use tempfile::TempDir;
 
 use super::stream_schema::check_lines;
 
+/// Longest time that a run which ends by itself may take, on a machine with much else to do.
+const LONGEST_RUN: Duration = Duration::from_mins(10);
+
 /// Longest time that a test waits for the program.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -139,13 +142,14 @@ impl Program {
     }
 
     /// Runs it to its end, and returns its home with what it left there.
-    pub fn output_with_home(mut self) -> (Output, TempDir) {
-        (checked(self.command.spawn().unwrap().wait_with_output().unwrap()), self.home)
+    pub fn output_with_home(self) -> (Output, TempDir) {
+        let (output, home) = self.output_with_home_within(LONGEST_RUN);
+        (checked(output), home)
     }
 
     /// Runs it to its end.
-    pub fn output(mut self) -> Output {
-        checked(self.command.spawn().unwrap().wait_with_output().unwrap())
+    pub fn output(self) -> Output {
+        self.output_with_home().0
     }
 
     /// Runs it to its end, which must come within this time.

@@ -113,7 +113,7 @@ pub(super) fn missing_script(hook: &Hook, places: &HookPlaces) -> Option<PathBuf
     let mut words = words.skip_while(|word| is_assignment(word)).peekable();
     let is_interpreter = |word: &String| INTERPRETERS.contains(&word.rsplit('/').next().unwrap_or(word));
     let is_interpreted = words.next_if(is_interpreter).is_some();
-    let script = words.find(|word| !is_interpreted || !matches!(word.as_str(), "-u" | "-E" | "-s" | "-x" | "-e"))?;
+    let script = words.find(|word| !is_interpreted || !matches!(word.as_str(), "-u" | "-x"))?;
     if script.starts_with('-') || !is_interpreted && !script.contains('/') {
         return None;
     }

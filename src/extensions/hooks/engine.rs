@@ -189,7 +189,7 @@ impl HookStart {
                 let reply = read_output(trusted.hook.event, code, &output, &errors);
                 // An interpreter whose script is gone ends as a script does that fails.
                 match missing {
-                    Some(script) if matches!(reply.outcome, HookOutcome::Failed | HookOutcome::Done) => {
+                    Some(script) if reply.outcome == HookOutcome::Failed => {
                         not_run(trusted.hook.event, format!("{} is not there", visible_line(&script.to_string_lossy())))
                     }
                     Some(_) | None => reply,
