@@ -110,7 +110,7 @@ fn rows() -> Vec<Row> {
         offers: Decision::Ask,
     };
     let tool = || Grant::ServerTool("notes/list".to_owned());
-    let row = |operation, rule, grant| Row { operation, rule, grant, ..Row { ..clone(&plain) } };
+    let row = |operation, rule, grant| Row { operation, rule, grant, ..clone(&plain) };
     vec![
         clone(&plain),
         Row { runs: [NEW, NEW], ..row(write("src/b.rs", true), "write: src/b.rs", Grant::Edits) },
@@ -165,9 +165,8 @@ fn expected(row: &Row, said: Said, answerer: Answerer, taint: Taint, mode: Mode,
     let has_rule = matches!(said, Said::AllowRule | Said::AskAndAllowRule);
     let has_yes = matches!(said, Said::SessionYes | Said::AskRuleAndSessionYes);
     let sandbox = usize::from(!is_sandboxed);
-    if matches!(said, Said::DenyRule | Said::DenyAndAllowRule) {
-        Decision::Deny
-    } else if matches!(mode, Mode::ReadOnly | Mode::Plan) && !is_reading {
+    let is_denied = matches!(said, Said::DenyRule | Said::DenyAndAllowRule);
+    if is_denied || matches!(mode, Mode::ReadOnly | Mode::Plan) && !is_reading {
         Decision::Deny
     } else if row.is_protected {
         match answerer {
