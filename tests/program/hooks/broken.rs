@@ -223,7 +223,7 @@ fn a_guard_that_cannot_run_needs_the_users_own_yes_and_the_line_output_says_why(
         ("python3 missing-guard-of-the-project-with-a-rather-long-name.py", "missing-guard-of-the-project"),
         ("node missing.js", "missing.js is not there"),
     ] {
-        for flags in [&[][..], &["--yes"], &["--mode", "auto-without-sandbox"]] {
+        for flags in [&["--yes"][..], &["--mode", "auto"], &["--mode", "auto-without-sandbox"]] {
             let server =
                 Server::start([Reply::calls(&[("c1", "bash", "{\"command\":\"touch ran\"}")]), Reply::text("ok")]);
             let program = Program::new()

@@ -190,7 +190,7 @@ async fn a_guard_that_has_not_looked_at_a_call_lets_the_user_be_asked() {
         ("/nowhere/guard", "No such file"),
         ("./guard.txt", "Permission denied"),
         ("no-such-guard --check", "command not found"),
-        ("./interpreter", "No such file"),
+        ("./interpreter", "interpreter"),
         ("./dangling", "No such file"),
         ("bash missing.sh", "No such file"),
         ("python3 ./missing.py", "missing.py"),
