@@ -96,6 +96,13 @@ impl JobId {
     }
 }
 
+impl MessageId {
+    /// Returns the number of the text; `None` for an id that no session has given.
+    pub fn number(&self) -> Option<u64> {
+        self.as_str().strip_prefix('m')?.parse().ok()
+    }
+}
+
 impl AgentId {
     /// Returns the id of the main agent, which is the empty text.
     pub fn main() -> Self {

@@ -12,7 +12,7 @@ use steersman_base::error::Refused;
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::plan::PlanRefused;
-use steersman_base::protocol::{Accepted, Notice, QueueOutcome, Reply, Request, Update};
+use steersman_base::protocol::{Accepted, Notice, QueueOutcome, Reply, Request, Unfinished, Update};
 use steersman_base::sync::lock;
 
 /// A client of what was recorded.
@@ -34,12 +34,14 @@ impl RecordedClient {
     /// Ends what was recorded: it says why nothing can be sent, and shows what waits.
     fn end_events(&self, recorded: Box<dyn ResumeSource>, why: String) -> Vec<Update> {
         let Resumed { notes, unfinished, .. } = recorded.resumed();
-        let pending = unfinished.pending;
+        let Unfinished { pending, settled, sent, .. } = unfinished;
         let queues = if pending.is_empty() { Vec::new() } else { vec![(AgentId::main(), pending)] };
         lock(&self.answers).push(Update::Queues { queues, paused: true });
         self.wake.wake(WakeReason::Answers);
         let notes = notes.into_iter().map(|note| Update::Notice(Notice::Info(note)));
-        notes.chain([Update::Notice(Notice::ReadOnly(why))]).collect()
+        let known = Unfinished { settled, sent, ..Unfinished::default() };
+        let known = (known != Unfinished::default()).then_some(Update::Notice(Notice::Unfinished(known)));
+        notes.chain(known).chain([Update::Notice(Notice::ReadOnly(why))]).collect()
     }
 
     fn refuse(&self, request: Request) -> Option<Reply> {

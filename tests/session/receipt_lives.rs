@@ -3,8 +3,10 @@
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use steersman_base::event::{Envelope, Event, Outcome, Pending};
+use steersman_base::event::{Envelope, Event, Outcome, Pending, TakenBack};
 use steersman_base::id::{AgentId, MessageId};
+use steersman_base::steering::TextKind;
+use steersman_session::journal::{Record, restore};
 use steersman_session::model::{ReceiptState, Receipts};
 
 /// One thing that happens around the text.
@@ -109,4 +111,61 @@ fn a_client_that_reads_the_events_alone_knows_how_long_a_text_waited() {
     assert!(receipts.list().is_empty(), "what became of it is not said yet");
     happen(&mut receipts, Happening::Delivered);
     assert_eq!(receipts.get(&"m1".into()).unwrap().waited(), Some(12));
+}
+
+#[test]
+fn after_a_resume_the_texts_that_were_never_delivered_are_known_and_when_each_was_sent() {
+    let at = Timestamp::UNIX_EPOCH;
+    let entry = |id: &str| Pending::new(id.into(), format!("the text {id}"), at);
+    let accepted = |id: &str| Record::Accepted { to: AgentId::main(), entry: entry(id) };
+    let taken = |id: &str, why| Record::TakenBack { texts: vec![id.into()], why, at };
+    let event = |event| Record::Event(Envelope { seq: 1, at, agent: AgentId::main(), parent: None, event });
+    let delivered = Event::UserTurn {
+        content: "the text m3".to_owned(),
+        mid_loop: false,
+        injection: Some("m3".into()),
+        step: 0,
+        after: None,
+        sender: None,
+        kind: TextKind::Add,
+        met: None,
+        images: Vec::new(),
+    };
+    let left = restore(vec![
+        accepted("m1"),
+        taken("m1", TakenBack::Removed),
+        accepted("m2"),
+        taken("m2", TakenBack::ToMessage),
+        accepted("m3"),
+        event(delivered),
+        accepted("m4"),
+        accepted("m5"),
+        taken("m5", TakenBack::Merged("m4".into())),
+        accepted("m6"),
+        taken("m6", TakenBack::Removed),
+        Record::Restored { to: AgentId::main(), entry: entry("m6") },
+    ]);
+    let mut receipts = Receipts::default();
+    for envelope in &left.envelopes {
+        receipts.apply(envelope);
+    }
+    receipts.take_over(&left.unfinished);
+    receipts.snapshot(&[(AgentId::main(), vec![entry("m4"), entry("m6")])]);
+    let known: Vec<(&str, &ReceiptState, Option<Timestamp>)> =
+        receipts.list().iter().map(|receipt| (receipt.id.as_str(), &receipt.state, receipt.sent)).collect();
+    let delivered = &receipts.get(&"m3".into()).unwrap().state;
+    assert_eq!(
+        known,
+        [
+            ("m1", &ReceiptState::Withdrawn, Some(at)),
+            // It comes back to the user, and so is one that waits.
+            ("m3", delivered, Some(at)),
+            ("m5", &ReceiptState::Merged("m4".into()), Some(at)),
+            ("m4", &ReceiptState::Pending, Some(at)),
+            ("m6", &ReceiptState::Pending, Some(at)),
+        ]
+    );
+    assert!(receipts.get(&"m3".into()).unwrap().arrival().is_some());
+    let waits = left.unfinished.pending.iter().map(|entry| entry.id.as_str());
+    assert_eq!(waits.collect::<Vec<_>>(), ["m3", "m4", "m6", "m2"], "no message of m3 was written");
 }

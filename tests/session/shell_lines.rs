@@ -216,7 +216,7 @@ async fn a_job_that_was_running_when_the_program_ended_stands_there_as_interrupt
     assert_eq!(resumed.numbers.jobs, 1);
     let closing: Vec<&Event> = resumed.closing.iter().map(|closing| &closing.event).collect();
     assert!(
-        matches!(closing[..], [Event::JobEnded(end)] if end.id.as_str() == "j1" && end.describe().starts_with("interrupted: ")),
+        matches!(closing[..], [Event::JobEnded(end)] if end.id.as_str() == "j1" && end.describe().starts_with("interrupted ")),
         "{closing:?}"
     );
     let rig = Rig::new([]);

@@ -434,3 +434,26 @@ fn a_hook_that_says_nothing_leaves_no_line_and_one_that_forbids_does() {
     stage.event("", Event::HookRan(run(HookOutcome::Blocked, Some("not here"))));
     assert!(stage.screen().contains("guard.sh · forbids it · 12 ms: not here"), "{}", stage.screen());
 }
+
+#[test]
+fn a_hook_that_fails_as_before_is_told_once_until_it_did_something_else() {
+    let run = |outcome, words: Option<&str>| {
+        Event::HookRan(HookRun {
+            hook: HookEvent::Notification,
+            command: "notify-send hi".to_owned(),
+            call: None,
+            outcome,
+            words: words.map(str::to_owned),
+            elapsed_ms: 12,
+        })
+    };
+    let failed = || run(HookOutcome::Failed, Some("command not found"));
+    let told = |stage: &mut Stage| stage.screen().matches("notify-send hi · failed").count();
+    let mut stage = Stage::new(100, 24);
+    stage.turn("").event("", failed()).event("", failed());
+    assert_eq!(told(&mut stage), 1);
+    stage.event("", run(HookOutcome::Failed, Some("it took too much memory")));
+    assert_eq!(told(&mut stage), 2);
+    stage.event("", run(HookOutcome::Done, None)).event("", failed());
+    assert_eq!(told(&mut stage), 3);
+}

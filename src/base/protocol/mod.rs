@@ -47,7 +47,8 @@ pub use request::{
     Request, RuleRequest, ServerRequest, ShellOutput, Shift, TriggerChange, UndoScope, Withdrawn,
 };
 pub use update::{
-    Accepted, BudgetStatus, ImageSupport, LocalServer, Notice, QueueOutcome, Reply, Unfinished, Unsaved, Update,
+    Accepted, BudgetStatus, ImageSupport, LocalServer, Notice, QueueOutcome, Reply, SettledText, Unfinished, Unsaved,
+    Update,
 };
 
 pub use servers::{ServerState, ServerStatus};

@@ -2,11 +2,12 @@
 //!
 //! A reply repeats what was asked for, so that a client needs no table of its own requests.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::details::{FileDiff, UndoneFile};
 use crate::error::{Refused, StartError};
-use crate::event::{Envelope, Event, Pending, UserText};
+use crate::event::{Envelope, Event, Pending, TakenBack, UserText};
 use crate::id::{AgentId, CallId, ClientId, JobId, MessageId};
 use crate::image::{Image, ImageDigest};
 use crate::mode::Mode;
@@ -401,6 +402,23 @@ pub struct Unfinished {
     pub pending: Vec<Pending>,
     /// How many sub-agents were running.
     pub agents: usize,
+    /// What became of those that were never delivered and wait no more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settled: Vec<SettledText>,
+    /// When the texts of the session were sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sent: Vec<(MessageId, Timestamp)>,
+}
+
+/// A text that left its queue without being delivered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettledText {
+    /// The agent that it was for.
+    pub to: AgentId,
+    /// The text with its id.
+    pub entry: Pending,
+    /// Why it left.
+    pub why: TakenBack,
 }
 
 impl Unfinished {

@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 use tokio::runtime::Handle as Runtime;
 
 use super::instructions;
+use crate::model::{SHELL_NOTE, SHELL_NOTE_ENDED};
 use steersman_base::event::{JobEnd, UserText};
 use steersman_base::id::{AgentId, ClientId, JobId};
 use steersman_base::limits;
@@ -116,5 +117,5 @@ fn delivered(id: &JobId, line: &str, end: &JobEnd) -> String {
     while output.contains(&tag) || line.contains(&tag) {
         tag.push('x');
     }
-    format!("I ran this in my own shell:\n{line}\nIt ended with: {}\n<{tag}>\n{output}\n</{tag}>", end.describe())
+    format!("{SHELL_NOTE}{line}{SHELL_NOTE_ENDED}{}\n<{tag}>\n{output}\n</{tag}>", end.describe())
 }

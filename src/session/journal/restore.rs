@@ -15,16 +15,19 @@ use crate::journal::record::Record;
 use crate::journal::restore_agents::AgentsReducer;
 use crate::model::{AgentPlan, PlanList};
 use crate::queue_log::{QueueChange, QueueLog};
+use jiff::Timestamp;
 use steersman_base::details::UndoneFile;
-use steersman_base::event::{Decided, Envelope, Event, HookEvent, HookOutcome, HookRun, JobEnd, Outcome, Pending};
+use steersman_base::event::{
+    Decided, Envelope, Event, HookEvent, HookOutcome, HookRun, JobEnd, Outcome, Pending, TakenBack,
+};
 use steersman_base::id::{AgentId, CallId, JobId, MessageId};
 use steersman_base::limits;
 use steersman_base::message::Message;
-use steersman_base::protocol::{DraftText, Unfinished};
+use steersman_base::protocol::{DraftText, SettledText, Unfinished};
 use steersman_base::steering::{Rule, RuleScope, TextKind};
 
 /// Why what was open has ended.
-const INTERRUPTED: &str = "interrupted: the program ended";
+const INTERRUPTED: &str = "interrupted when the program ended";
 
 /// Why what was open has ended where a branch begins.
 const LEFT: &str = "left behind: this session branches here";
@@ -107,6 +110,10 @@ struct RestoreReducer {
     /// The rules that hold; `None` while none was set.
     rules: Option<Vec<Rule>>,
     plans: PlanList,
+    /// What became of texts that were never delivered, in the order in which they left their queues.
+    settled: Vec<SettledText>,
+    /// When the texts were sent.
+    sent: Vec<(MessageId, Timestamp)>,
     /// Whether the task of the main agent waits for an answer; `None` while it has none.
     task_open: Option<bool>,
     numbers: Numbers,
@@ -127,13 +134,14 @@ impl RestoreReducer {
             Record::Accepted { to, entry } => self.accept(&to, &entry),
             Record::Event(envelope) => return self.apply(envelope, change),
             Record::Drafts { texts } => self.drafts = texts,
-            Record::Restored { .. }
-            | Record::TakenBack { .. }
-            | Record::Run { .. }
-            | Record::Session(_)
-            | Record::Unattended
-            | Record::Missing { .. }
-            | Record::Unknown => {}
+            Record::TakenBack { why, .. } => {
+                if let QueueChange::TakenBack(texts) = change {
+                    self.settle(texts, &why);
+                }
+            }
+            Record::Restored { entry, .. } => self.settled.retain(|settled| settled.entry.id != entry.id),
+            Record::Run { .. } | Record::Session(_) | Record::Unattended | Record::Missing { .. } | Record::Unknown => {
+            }
         }
         None
     }
@@ -145,7 +153,10 @@ impl RestoreReducer {
         let interrupted = open.iter().filter(|(_, open)| matches!(open.what, OpenKind::Agent(_))).count();
         let closing = open.iter().filter_map(|(_, open)| open.closing(why)).collect();
         let pending = self.queues.into_left();
-        let unfinished = Unfinished { drafts: self.drafts, images: Vec::new(), pending, agents: interrupted };
+        let mut settled = self.settled;
+        settled.retain(|settled| pending.iter().all(|entry| entry.id != settled.entry.id));
+        let (drafts, agents, sent) = (self.drafts, interrupted, self.sent);
+        let unfinished = Unfinished { drafts, pending, agents, settled, sent, images: Vec::new() };
         let plan = self.plans.get(&AgentId::main()).map(AgentPlan::left);
         let Self { messages, agents, undone, rules, numbers, task_open, .. } = self;
         let agents = agents.resumed();
@@ -153,9 +164,16 @@ impl RestoreReducer {
     }
 
     fn accept(&mut self, to: &AgentId, entry: &Pending) {
-        let number = entry.id.as_str().strip_prefix('m').and_then(|number| number.parse().ok());
-        self.numbers.texts = self.numbers.texts.max(number.unwrap_or(0));
+        self.numbers.texts = self.numbers.texts.max(entry.id.number().unwrap_or(0));
         self.drafts.retain(|draft| !was_sent(draft, to, entry));
+        self.sent.push((entry.id.clone(), entry.at));
+    }
+
+    fn settle(&mut self, texts: Vec<(AgentId, Pending)>, why: &TakenBack) {
+        for (to, entry) in texts {
+            self.settled.retain(|settled| settled.entry.id != entry.id);
+            self.settled.push(SettledText { to, entry, why: why.clone() });
+        }
     }
 
     fn apply(&mut self, envelope: Envelope, change: QueueChange) -> Option<Envelope> {
@@ -205,7 +223,9 @@ impl RestoreReducer {
             self.rules = Some(rules.clone());
         } else if let Event::ChangesUndone { turn, files } = event {
             self.undone.push((*turn, files.clone()));
-        } else if let Event::Returned { .. } = event {
+        } else if let Event::Returned { entries } = event {
+            let texts = entries.iter().map(|entry| (agent.clone(), entry.clone())).collect();
+            self.settle(texts, &TakenBack::Stopped);
             // They come back by themselves, once.
             return None;
         }

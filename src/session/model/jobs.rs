@@ -126,3 +126,13 @@ impl JobList {
         self.all().rev().find(|job| job.owner == JobOwner::User && job.end.is_none())
     }
 }
+
+/// How the note about a shell line of the user begins, for the agent.
+pub(crate) const SHELL_NOTE: &str = "I ran this in my own shell:\n";
+/// What stands behind the line in it.
+pub(crate) const SHELL_NOTE_ENDED: &str = "\nIt ended with: ";
+
+/// Returns the shell line that a note is about; `None` for any other text. Its output is shown where the line ran.
+pub fn shell_line_of_note(text: &str) -> Option<&str> {
+    text.strip_prefix(SHELL_NOTE)?.split_once(SHELL_NOTE_ENDED).map(|(line, _)| line)
+}

@@ -45,7 +45,8 @@ pub use budget::{budget_sentence, money_left};
 pub use changes::{ChangedFile, FileChange, FileChanges};
 pub use commands::{CommandList, CommandRun};
 pub use hooks::{HookList, LastHookRun};
-pub use jobs::{JobList, JobState};
+pub use jobs::{JobList, JobState, shell_line_of_note};
+pub(crate) use jobs::{SHELL_NOTE, SHELL_NOTE_ENDED};
 pub use ledger::{LedgerRow, ledger_row};
 pub use pauses::{Pauses, WaitingAgent};
 pub use pending::{PendingStage, PendingText, PendingTexts};
@@ -204,6 +205,7 @@ impl RunState {
             Update::Notice(Notice::Templates(templates)) => self.templates.clone_from(templates),
             Update::Notice(Notice::Continuable(agents)) => self.continuable.clone_from(agents),
             Update::Notice(Notice::Returned(entries)) => self.returned(entries),
+            Update::Notice(Notice::Unfinished(left)) => self.receipts.take_over(left),
             Update::Notice(Notice::Pause { agent, state }) => self.pauses.set(agent.as_ref(), *state),
             Update::Notice(Notice::Withdrawn { entries, .. }) => {
                 for entry in entries {

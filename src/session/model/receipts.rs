@@ -15,9 +15,10 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use super::receipt::{Arrival, Boundary, FirstReply, Receipt, ReceiptAnswer, ReceiptState, UnseenReason};
-use steersman_base::event::{Delivery, Envelope, Event, Outcome, Pending, add_known};
+use steersman_base::event::{Delivery, Envelope, Event, Outcome, Pending, TakenBack, add_known};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
+use steersman_base::protocol::{SettledText, Unfinished};
 use steersman_base::steering::text_answers;
 
 /// The receipts of a session, in the order in which the texts were sent.
@@ -108,6 +109,32 @@ impl Receipts {
     /// Notes that the user took a text back.
     pub fn withdrawn(&mut self, id: &MessageId) {
         self.left([id], &ReceiptState::Withdrawn);
+    }
+
+    /// Takes over what no event tells of the texts of an earlier process: what became of those that were never delivered,
+    /// each at its place in the order of sending, and when the others were sent.
+    pub fn take_over(&mut self, left: &Unfinished) {
+        for (id, at) in &left.sent {
+            if let Some(receipt) = self.change(id) {
+                receipt.sent.get_or_insert(*at);
+            }
+        }
+        for SettledText { to, entry, why } in &left.settled {
+            let receipt = self.entry(&entry.id, to, &entry.text, entry.delivery);
+            if receipt.arrival().is_some() {
+                continue;
+            }
+            receipt.state = match why {
+                TakenBack::Stopped => ReceiptState::Returned,
+                TakenBack::ToMessage | TakenBack::Removed => ReceiptState::Withdrawn,
+                TakenBack::Merged(into) => ReceiptState::Merged(into.clone()),
+            };
+            receipt.sent = Some(entry.at);
+            receipt.kind = entry.kind;
+            receipt.sender.clone_from(&entry.sender);
+        }
+        self.list.sort_by_key(|receipt| receipt.id.number().unwrap_or(u64::MAX));
+        self.places = places_of(&self.list);
     }
 
     /// Notes that a text was joined to another.
@@ -295,7 +322,7 @@ impl Receipts {
     pub fn begin_again(&mut self) {
         self.agents.clear();
         self.list.retain(Receipt::is_pending);
-        self.places = self.list.iter().enumerate().map(|(place, receipt)| (receipt.id.clone(), place)).collect();
+        self.places = places_of(&self.list);
     }
 
     /// Notes that an agent's conversation was cleared: what no reply was given to is never seen any more.
@@ -317,6 +344,10 @@ impl AgentProgress {
     fn waits(&self) -> bool {
         !self.unseen.is_empty() || !self.counted.is_empty()
     }
+}
+
+fn places_of(list: &[Receipt]) -> HashMap<MessageId, usize> {
+    list.iter().enumerate().map(|(place, receipt)| (receipt.id.clone(), place)).collect()
 }
 
 fn unseen_reason(outcome: Outcome) -> UnseenReason {

@@ -392,7 +392,7 @@ fn agents_that_ran_are_interrupted_and_no_number_is_given_again() {
     journal.on_event(&event(4, spawned("researcher 1")));
     journal.close();
     let resumed = restored(&disk.bytes());
-    let why = Some("interrupted: the program ended".to_owned());
+    let why = Some("interrupted when the program ended".to_owned());
     let events: Vec<Event> = resumed.closing.iter().map(|closing| closing.event.clone()).collect();
     let failed = Outcome::Failed;
     assert_eq!(
@@ -430,7 +430,7 @@ fn a_hook_in_the_background_that_the_program_took_with_it_has_ended() {
     let [closing] = resumed.closing.as_slice() else { panic!("{:?}", resumed.closing) };
     let Event::HookRan(ended) = &closing.event else { panic!("{closing:?}") };
     assert_eq!((ended.command.as_str(), ended.outcome), ("build", HookOutcome::Failed));
-    assert_eq!(ended.words.as_deref(), Some("interrupted: the program ended"));
+    assert_eq!(ended.words.as_deref(), Some("interrupted when the program ended"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -22,13 +22,14 @@ use crate::transcript::cell::{Body, CallCell, Cell, CellId, ChildCell, ChildStat
 use crate::transcript::cells::Cells;
 use crate::transcript::reduce::pieces::Live;
 use crate::transcript::result;
-use steersman_base::event::{Envelope, Event, JobOwner, Outcome};
+use steersman_base::event::{Envelope, Event, HookEvent, HookOutcome, HookRun, JobOwner, Outcome};
 use steersman_base::id::{AgentId, CallId, JobId, MessageId};
 use steersman_base::limits;
 use steersman_base::plan::PlanAuthor;
+use steersman_base::steering::TextKind;
 use steersman_base::summary;
 use steersman_base::text;
-use steersman_session::model::ReceiptText;
+use steersman_session::model::{ReceiptText, shell_line_of_note};
 
 /// A request that is being tried again.
 #[derive(Debug, Clone)]
@@ -75,6 +76,8 @@ pub struct Transcript {
     window: Option<u64>,
     /// The files that the system prompt was last said to hold.
     context_files: Vec<String>,
+    /// The hooks whose last run failed, with what each said.
+    failed_hooks: Vec<(HookEvent, String, Option<String>)>,
     /// The call that printed last.
     printed: Option<CellId>,
     /// The cells of the user's shell lines that run.
@@ -153,7 +156,11 @@ impl Transcript {
             }
             Event::UserTurn { content, mid_loop, injection, kind, images, .. } => {
                 self.settle_texts();
-                let text = text::visible(content).into_owned();
+                let about_line = shell_line_of_note(content).filter(|_| *kind == TextKind::Note);
+                let text = match about_line {
+                    Some(line) => format!("the output of ! {}", text::visible(line)),
+                    None => text::visible(content).into_owned(),
+                };
                 let (kind, mid_loop, images) = (*kind, *mid_loop, result::digests(images));
                 let cell = self.push(Body::User { text, kind, mid_loop, receipt: None, images });
                 if let Some(id) = injection {
@@ -325,12 +332,28 @@ impl Transcript {
 
     /// Tells an event that has no cell of its own; false when there is nothing to be told.
     fn tell(&mut self, event: &Event) -> bool {
+        if let Event::HookRan(run) = event
+            && self.has_failed_before(run)
+        {
+            return false;
+        }
         let notes = event.notes();
         for note in &notes {
             let level = if note.is_warning { Level::Warning } else { Level::Info };
             self.add_notice(level, &note.text);
         }
         !notes.is_empty()
+    }
+
+    /// Tells whether a hook failed as it did the last time: it is told once, and the list of hooks shows every run.
+    fn has_failed_before(&mut self, run: &HookRun) -> bool {
+        let is_its = |known: &&(HookEvent, String, Option<String>)| (known.0, &known.1) == (run.hook, &run.command);
+        let before = self.failed_hooks.iter().position(|known| is_its(&known)).map(|at| self.failed_hooks.remove(at));
+        if run.outcome != HookOutcome::Failed {
+            return false;
+        }
+        self.failed_hooks.push((run.hook, run.command.clone(), run.words.clone()));
+        before.is_some_and(|(_, _, words)| words == run.words)
     }
 
     pub fn add_notice(&mut self, level: Level, sentence: &str) {
