@@ -21,6 +21,7 @@ pub fn event(record: ApprovalRecord) -> Event {
                 // What the user wrote for a server is not for the record of the model's run.
                 Answer::Filled(_) => ("filled", None),
                 Answer::No(words) => ("no", words),
+                Answer::NotNow => ("no", None),
             };
             Event::Answer { id: id.to_string(), answer: answer.to_owned(), words }
         }

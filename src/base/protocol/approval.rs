@@ -163,4 +163,6 @@ pub enum Answer {
     Filled(Map<String, Value>),
     /// No, with words for the model or without.
     No(Option<String>),
+    /// Neither: a question of the program itself comes again at its next occasion; to any other it is a no.
+    NotNow,
 }

@@ -14,6 +14,8 @@ pub enum PlainAnswer {
     Yes,
     /// The user says no.
     No,
+    /// The user left the question: nothing is done now, and no no is kept.
+    NotNow,
     /// Nobody is there to ask, or not any more.
     Nobody,
 }

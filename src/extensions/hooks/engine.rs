@@ -170,6 +170,13 @@ impl Hooks {
     }
 }
 
+/// Tells whether an error is one that a file or a directory which is not there, or closed, brings about.
+fn is_about_files(errors: &str) -> bool {
+    ["No such file", "Permission denied", "Read-only file system", "Operation not permitted"]
+        .iter()
+        .any(|words| errors.contains(words))
+}
+
 impl HookStart {
     /// Runs one hook, unless it is no longer what was trusted; returns the report of the run, and its reply.
     async fn run(&self, trusted: &TrustedHook, input: &str, call: Option<CallId>) -> (HookRun, HookReply) {
@@ -186,14 +193,23 @@ impl HookStart {
         let missing = missing_script(&trusted.hook, &self.runner.places);
         match self.runner.run(&trusted.hook, &scripts, input).await {
             RunEnd::Ended { code, output, errors } => {
-                let reply = read_output(trusted.hook.event, code, &output, &errors);
-                // An interpreter whose script is gone ends as a script does that fails.
-                match missing {
-                    Some(script) if reply.outcome == HookOutcome::Failed => {
-                        not_run(trusted.hook.event, format!("{} is not there", visible_line(&script.to_string_lossy())))
-                    }
-                    Some(_) | None => reply,
+                let mut reply = read_output(trusted.hook.event, code, &output, &errors);
+                if reply.outcome != HookOutcome::Failed {
+                    return reply;
                 }
+                // An interpreter whose script is gone ends as a script does that fails.
+                if let Some(script) = missing {
+                    return not_run(
+                        trusted.hook.event,
+                        format!("{} is not there", visible_line(&script.to_string_lossy())),
+                    );
+                }
+                if self.runner.spawner.confines(trusted.hook.placement) && is_about_files(&errors) {
+                    let words = reply.words.get_or_insert_default();
+                    words.push_str("; it ran in the sandbox, which shows it the workspace and its scripts alone");
+                    words.push_str(" (steersman help hooks: \"sandbox\": false)");
+                }
+                reply
             }
             RunEnd::TimedOut => {
                 let seconds = trusted.hook.time.as_secs_f64();

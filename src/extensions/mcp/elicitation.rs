@@ -28,7 +28,7 @@ pub(super) async fn elicit(server: &str, approvals: &Approvals, params: &Value) 
         return Ok(match approvals.ask_plain(title, detail).await {
             PlainAnswer::Yes => json!({"action": "accept"}),
             PlainAnswer::No => json!({"action": "decline"}),
-            PlainAnswer::Nobody => json!({"action": "cancel"}),
+            PlainAnswer::NotNow | PlainAnswer::Nobody => json!({"action": "cancel"}),
         });
     }
     let fields = fields(params.get("requestedSchema").unwrap_or(&Value::Null)).map_err(|message| RpcError {

@@ -144,7 +144,11 @@ impl Server {
                     Network::Off => "network, readable and writable",
                     Network::On => "readable and writable",
                 };
-                format!("; it ran {}: {keys} in its section open more (steersman help mcp)", process.place())
+                let name = visible_line(&self.definition.name);
+                format!(
+                    "; it ran {}: {keys} in [mcp.{name}] of your configuration open more (steersman help mcp)",
+                    process.place()
+                )
             }
             Reached::Process(_) | Reached::Address(_) => String::new(),
         }
@@ -267,7 +271,7 @@ impl Server {
             let before = before.map(|known| known.lines()).unwrap_or_default();
             match self.ask_about(title, &before, &after.lines()).await {
                 PlainAnswer::Yes => self.accept_tool(&after),
-                PlainAnswer::No => lock(&self.inner).declined.push(after.hash()),
+                PlainAnswer::No | PlainAnswer::NotNow => lock(&self.inner).declined.push(after.hash()),
                 PlainAnswer::Nobody => return ChangeAnswer::Nobody,
             }
         }
@@ -288,7 +292,7 @@ impl Server {
         );
         match self.ask_about(title, &before, &after).await {
             PlainAnswer::Yes => self.accept(|_, known| known.instructions = after),
-            PlainAnswer::No => lock(&self.inner).declined_instructions = Some(after),
+            PlainAnswer::No | PlainAnswer::NotNow => lock(&self.inner).declined_instructions = Some(after),
             PlainAnswer::Nobody => {}
         }
     }

@@ -65,7 +65,7 @@ pub async fn offer_service(
     let others: Vec<&str> = offered.map(|(name, _)| name.as_str()).collect();
     let question = format!("let {name} answer? {} is set", variable(&server));
     let decisions = match approvals.ask_plain(question, text(&name, &server, &others)).await {
-        PlainAnswer::Nobody => return,
+        PlainAnswer::NotNow | PlainAnswer::Nobody => return,
         PlainAnswer::No => {
             let declined = std::iter::once(&*name).chain(others).map(str::to_owned);
             KeyDecisions { declined: known.declined.iter().cloned().chain(declined).collect(), ..known }

@@ -225,7 +225,9 @@ impl BackgroundTasks {
             detail.sentence(&format!("and {} more", models.len() - limits::MODELS_SHOWN));
         }
         match self.approvals.ask_plain(title, detail).await {
-            PlainAnswer::No => Err(format!("the model is {} as before", self.current().model_name())),
+            PlainAnswer::No | PlainAnswer::NotNow => {
+                Err(format!("the model is {} as before", self.current().model_name()))
+            }
             answer @ (PlainAnswer::Yes | PlainAnswer::Nobody) => Ok((transport, answer)),
         }
     }

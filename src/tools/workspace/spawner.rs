@@ -94,7 +94,7 @@ impl Spawner {
     }
 
     /// Returns whether a program of the user runs in a sandbox.
-    fn confines(&self, placement: Placement) -> bool {
+    pub fn confines(&self, placement: Placement) -> bool {
         placement == Placement::Sandboxed && self.sandbox.name().is_some()
     }
 

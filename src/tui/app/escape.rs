@@ -101,6 +101,7 @@ pub fn next_escape(app: &App) -> Escape {
         }
         return match app.questions.current().map(|question| &question.subject) {
             Some(QuestionSubject::Approval(_, AnswerChoices::MoreCalls)) => Escape::AnswerNow,
+            Some(QuestionSubject::Approval(_, AnswerChoices::Nothing)) => Escape::LeaveQuestion,
             Some(QuestionSubject::Approval(..)) => Escape::Decline,
             Some(
                 QuestionSubject::StillTrue(_)

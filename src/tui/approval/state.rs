@@ -172,12 +172,11 @@ impl QuestionSubject {
                 (Answer::No, "neither: send it as it stands"),
                 (Answer::Leave, "back to the message"),
             ],
-            Self::Quit
-            | Self::StopJob(_)
-            | Self::Undo(_)
-            | Self::Switch(_, Rewind::Nothing)
-            | Self::Approval(_, AnswerChoices::Nothing) => {
+            Self::Quit | Self::StopJob(_) | Self::Undo(_) | Self::Switch(_, Rewind::Nothing) => {
                 &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "no")]
+            }
+            Self::Approval(_, AnswerChoices::Nothing) => {
+                &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "not now")]
             }
         }
     }

@@ -256,7 +256,8 @@ fn answer_of(answer: Answer) -> protocol::Answer {
         Answer::Session => protocol::Answer::Session,
         Answer::Always => protocol::Answer::Always,
         Answer::Everywhere => protocol::Answer::Everywhere,
-        Answer::No | Answer::Words | Answer::Leave => protocol::Answer::No(None),
+        Answer::No | Answer::Words => protocol::Answer::No(None),
+        Answer::Leave => protocol::Answer::NotNow,
     }
 }
 

@@ -78,6 +78,21 @@ fn plant(at: &Path, text: &str) {
 }
 
 #[tokio::test]
+async fn a_hook_that_fails_for_a_file_which_the_sandbox_does_not_show_names_the_sandbox() {
+    let grounds = Grounds::new();
+    plant(&grounds.home.join("logs/kept"), "");
+    let log = grounds.home.join("logs/stop.log");
+    for sandbox in sandboxes(&grounds).await {
+        let hooks = trusted(&grounds, &sandbox, &[command(&format!("echo x >> {}", log.display())), command("exit 3")]);
+        let ran = run(&hooks).await;
+        let words: Vec<&str> = ran.iter().map(|run| run.words.as_deref().unwrap_or_default()).collect();
+        let named = sandbox.name().is_some();
+        assert_eq!(words.iter().any(|words| words.contains("it ran in the sandbox")), named, "{words:?}");
+        assert!(words.contains(&"exit code 3 "), "what has another reason does not name it: {words:?}");
+    }
+}
+
+#[tokio::test]
 async fn whatever_the_form_of_its_command_a_trusted_hook_runs_nothing_of_the_workspace_outside() {
     let grounds = Grounds::new();
     let canary = grounds.outside.join("ran");

@@ -92,7 +92,7 @@ async fn hooks_of_other_programs_run_only_after_a_yes_that_showed_them_whole() {
     let (ran, asked, _) = home.start(FrontEnd::Screen, Answer::Once).await;
     assert_eq!((ran.as_slice(), asked.len()), (&["~/.claude/hooks/guard.py --strict".to_owned()][..], 1));
     for part in [
-        "run your 1 hook of other programs here too?",
+        "run the 1 hook of ~/.claude/settings.json here too?",
         "~/.claude/settings.json: PreToolUse Bash",
         "| ~/.claude/hooks/guard.py --strict",
         "| print('guards')",
@@ -115,6 +115,26 @@ async fn hooks_of_other_programs_run_only_after_a_yes_that_showed_them_whole() {
     assert_eq!((ran.len(), asked.len()), (0, 0), "a no is kept");
     HookRecord::at(home.places.state.as_deref()).unwrap().forget().unwrap();
     assert_eq!(home.start(FrontEnd::Screen, Answer::Once).await.1.len(), 1);
+}
+
+#[tokio::test]
+async fn a_question_about_hooks_that_is_left_comes_again_and_guards_that_are_off_are_named() {
+    let home = Home::new();
+    home.put(".claude/settings.json", &settings("guard --strict"));
+    for _ in 0..2 {
+        let (ran, asked, notes) = home.start(FrontEnd::Screen, Answer::NotNow).await;
+        assert_eq!((ran.len(), asked.len()), (0, 1), "it is no no");
+        assert!(asked[0].starts_with("run the 1 hook of ~/.claude/settings.json here too?"), "{}", asked[0]);
+        assert!(asked[0].contains("| steersman hooks --ask-again"), "{}", asked[0]);
+        assert_eq!(
+            notes,
+            ["not run in this session, and asked about at the next start: 1 hook (1 hook that guards calls is off)"]
+        );
+    }
+    home.start(FrontEnd::Screen, Answer::No(None)).await;
+    let (ran, asked, notes) = home.start(FrontEnd::Screen, Answer::Once).await;
+    assert_eq!((ran.len(), asked.len()), (0, 0), "a no is kept");
+    assert_eq!(notes, ["1 hook that guards calls is not run, you said no; steersman hooks --ask-again asks again"]);
 }
 
 #[tokio::test]
@@ -242,7 +262,7 @@ fn a_project_offers_its_hooks_from_every_file_and_asks_again_for_each_change() {
     assert!(offer.acts() && offer.names() == "4 hooks", "{}", offer.names());
     let detail = offer.detail();
     for part in [
-        "Hooks, which run in the sandbox:",
+        "Hooks. They run in the sandbox: what they write outside of the project is lost or refused:",
         ".claude/settings.json: PreToolUse Bash",
         "| #!/bin/sh\n    | echo a",
         ".codex/hooks.json",

@@ -167,7 +167,7 @@ impl Approvals {
                         .map(Grant::Kept)
                         .ok_or(Unanswered::NotKept)?,
                 ),
-                Answer::Once | Answer::Filled(_) | Answer::No(_) => None,
+                Answer::Once | Answer::Filled(_) | Answer::No(_) | Answer::NotNow => None,
             };
             if is_yes && let Some(why) = inner.forbids(waiting) {
                 return Err(Unanswered::Forbidden(why));
@@ -227,7 +227,7 @@ impl Approvals {
                         Ok(Approved(operation, true))
                     }
                     Answer::Filled(_) => Err(Refusal::declined("the answer changed the arguments of the call")),
-                    Answer::No(None) => Err(Refusal::declined("the user declined this")),
+                    Answer::No(None) | Answer::NotNow => Err(Refusal::declined("the user declined this")),
                     Answer::No(Some(words)) => {
                         Err(Refusal::declined(format!("the user declined this and says: {words}")))
                     }
@@ -541,7 +541,7 @@ async fn studied(policy: &Arc<Policy>, operation: &Operation) -> Result<Arc<Stud
 fn rule_of(answer: &Answer, rule: KeptRule) -> KeptRule {
     match answer {
         Answer::Everywhere => rule.reaching(RuleReach::Everywhere),
-        Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_) | Answer::No(_) => rule,
+        Answer::Once | Answer::Session | Answer::Always | Answer::Filled(_) | Answer::No(_) | Answer::NotNow => rule,
     }
 }
 

@@ -39,9 +39,9 @@ impl Approvals {
     pub async fn ask_form(&self, server: String, message: String, fields: Vec<FormField>) -> FormAnswer {
         match self.ask_for(None, ApprovalSubject::Form { server, message, fields }, &|_| {}).await {
             Some(Answer::Filled(values)) => FormAnswer::Filled(values),
-            Some(Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::No(_)) => {
-                FormAnswer::Declined
-            }
+            Some(
+                Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::No(_) | Answer::NotNow,
+            ) => FormAnswer::Declined,
             None => FormAnswer::Nobody,
         }
     }
@@ -62,6 +62,7 @@ impl Approvals {
                 mode => mode,
             },
             Some(Answer::No(words)) => return PlanAnswer::Declined(words),
+            Some(Answer::NotNow) => return PlanAnswer::Declined(None),
             None => return PlanAnswer::Nobody,
         };
         match self.set_mode(mode) {
@@ -80,6 +81,7 @@ impl Approvals {
                 PlainAnswer::Yes
             }
             Some(Answer::No(_)) => PlainAnswer::No,
+            Some(Answer::NotNow) => PlainAnswer::NotNow,
             None => PlainAnswer::Nobody,
         }
     }
@@ -120,6 +122,8 @@ pub(super) fn fitting(subject: &ApprovalSubject, answer: Answer) -> Result<Answe
             ApprovalSubject::Plain { .. } | ApprovalSubject::Plan { .. } | ApprovalSubject::MoreCalls { .. },
             Answer::Filled(_),
         ) => Err(Unanswered::Unfit("the question takes no values".to_owned())),
+        (ApprovalSubject::Plain { .. }, answer) => Ok(answer),
+        (_, Answer::NotNow) => Ok(Answer::No(None)),
         (_, answer) => Ok(answer),
     }
 }

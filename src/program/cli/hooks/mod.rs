@@ -21,6 +21,7 @@ use serde_json::Value;
 
 use crate::program::cli::places::UserDirectories;
 use crate::program::cli::project::FrontEnd;
+use steersman_base::event::HookEvent;
 use steersman_base::limits;
 use steersman_base::regular_file::read_own_text;
 use steersman_base::summary::count;
@@ -137,17 +138,22 @@ pub async fn trusted_of_user(
     approvals: &Approvals,
     notes: &mut Vec<String>,
 ) -> Vec<TrustedHook> {
-    let (mut trusted, mut unknown, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut trusted, mut unknown, mut off, mut faults) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for UserHook { hook, state } in of_user(search, notes, &mut faults) {
         match state {
             UserHookState::Trusted(trust) => trusted.push(TrustedHook { hook, trust }),
-            UserHookState::Declined => {}
+            UserHookState::Declined => off.push(hook),
             UserHookState::Unknown(pin) => unknown.push((hook, pin)),
         }
     }
     // Who said no to all of it is not told of it at each start.
     if !trusted.is_empty() || (front == FrontEnd::Screen && !unknown.is_empty()) {
         notes.extend((!faults.is_empty()).then(|| faults.join("; ")));
+    }
+    if front == FrontEnd::Screen
+        && let Some(guards) = guards(&off)
+    {
+        notes.push(format!("{guards} not run, you said no; steersman hooks --ask-again asks again"));
     }
     if unknown.is_empty() {
         return trusted;
@@ -168,9 +174,13 @@ pub async fn trusted_of_user(
                 }
                 text.append(&pin.text);
             }
-            let asked = "When a command or a script changes you are asked again. A no is kept too: steersman hooks --ask-again.";
-            text.part(asked);
-            approvals.ask_plain(format!("run your {what} of other programs here too?"), text).await
+            text.part(
+                "In the sandbox a hook writes to the workspace alone. What it writes to /tmp is gone when it ends, and",
+            );
+            text.sentence("other files of yours are not there for it.");
+            text.part("A command or a script that changes is asked about again. A no is kept until you run");
+            text.quote("steersman hooks --ask-again");
+            approvals.ask_plain(format!("run the {what} of {} here too?", files_of(&unknown)), text).await
         }
     };
     let pins: Vec<&HookPin> = unknown.iter().map(|(_, pin)| pin).collect();
@@ -180,6 +190,12 @@ pub async fn trusted_of_user(
             notes.push(format!(
                 "not run, nobody has said yes to them: {what} of yours; start steersman once and decide"
             ));
+            return trusted;
+        }
+        (PlainAnswer::NotNow, _) => {
+            let hooks: Vec<Hook> = unknown.into_iter().map(|(hook, _)| hook).collect();
+            let guards = guards(&hooks).map(|guards| format!(" ({guards} off)")).unwrap_or_default();
+            notes.push(format!("not run in this session, and asked about at the next start: {what}{guards}"));
             return trusted;
         }
         (PlainAnswer::Yes, Some(record)) => record.trust(&pins),
@@ -194,6 +210,22 @@ pub async fn trusted_of_user(
         trusted.extend(unknown.into_iter().map(trust));
     }
     trusted
+}
+
+/// Returns how many of these hooks may forbid calls, with the verb; `None` where none does.
+fn guards(hooks: &[Hook]) -> Option<String> {
+    match hooks.iter().filter(|hook| hook.event == HookEvent::PreToolUse).count() {
+        0 => None,
+        1 => Some("1 hook that guards calls is".to_owned()),
+        many => Some(format!("{many} hooks that guard calls are")),
+    }
+}
+
+/// Names the files that hooks are in.
+fn files_of(hooks: &[(Hook, HookPin)]) -> String {
+    let mut files: Vec<&str> = hooks.iter().map(|(hook, _)| hook.file.as_str()).collect();
+    files.dedup();
+    files.join(" and ")
 }
 
 /// Takes the text of the hook that a changed one most likely was: the one with the most lines in common.

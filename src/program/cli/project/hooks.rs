@@ -55,7 +55,7 @@ impl ProjectOffer {
     /// Describes exactly what the hooks run.
     pub(super) fn describe_hooks(&self, text: &mut QuestionText) {
         if !self.hooks.is_empty() {
-            text.part("Hooks, which run in the sandbox:");
+            text.part("Hooks. They run in the sandbox: what they write outside of the project is lost or refused:");
         }
         for TrustedHook { trust, .. } in &self.hooks {
             match trust {
