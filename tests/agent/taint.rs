@@ -58,7 +58,7 @@ fn an_agent_with_both_sends_nothing_unasked_whatever_mode_rule_or_grant() {
         for operation in sending() {
             let verdict = |taint| policy.decide(&operation, &Circumstances { mode, grants: &grants, taint });
             let Verdict::Ask { why, grant: None } = verdict(BOTH) else { panic!("{operation:?} in {mode:?}") };
-            assert!(why.contains("your files and text from strangers"), "{why}");
+            assert!(why.contains("your files or what commands print, and text from outside"), "{why}");
             for taint in [Taint::NONE, Taint { untrusted: false, ..BOTH }, Taint { private: false, ..BOTH }] {
                 assert_eq!(verdict(taint), Verdict::Allow, "{operation:?} in {mode:?} with {taint:?}");
             }
@@ -91,7 +91,7 @@ fn a_rule_or_a_yes_that_names_a_tool_of_a_server_holds_for_an_agent_with_both_an
     }
     let offered = |allow: &[&str], grants: &[Grant]| match verdict(Answerer::User, [allow, &[], &[]], grants) {
         Verdict::Ask { why, grant } => {
-            assert!(why.contains("text from strangers"), "{why}");
+            assert!(why.contains("text from outside"), "{why}");
             grant
         }
         other => panic!("{other:?}"),

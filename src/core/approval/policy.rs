@@ -268,8 +268,8 @@ impl Policy {
             };
         }
         if standing.taint.is_both() && self.sends(operation) && !self.is_named(operation, standing) {
-            let why =
-                "the agent has read your files and text from strangers; that text could make it send your files away";
+            let why = "the agent has seen your files or what commands print, and text from outside, of a server or the web; such a \
+                 text could make it send your files away";
             let grant = Grant::offered(operation, None, self.root.as_deref())
                 .filter(|_| matches!(operation, Operation::ServerTool(_)));
             return self.ask(why, grant);
@@ -289,8 +289,12 @@ impl Policy {
         // A sandbox keeps what rules deny to read from every command.
         let reads_all = self.sandboxed != Some(Sandboxed::Yes) && !self.rules.unreadable(root).is_empty();
         let unclear = unclear.or_else(|| study.commands.as_ref().filter(|_| reads_all)?.pattern());
-        if let Some(unclear) = unclear.filter(|_| self.rules.watch_commands() || reads_all) {
-            let why = format!("one of your rules may be about this, and the program cannot tell: {unclear}");
+        if let Some(unclear) = unclear.filter(|_| self.rules.watching_commands().is_some() || reads_all) {
+            let rule = self.rules.watching_commands().map(visible_line);
+            let why = match rule {
+                Some(rule) => format!("the rule {rule:?} may be about this, and the program cannot tell: {unclear}"),
+                None => format!("a rule about reading may be about this, and the program cannot tell: {unclear}"),
+            };
             let grant = Grant::offered(operation, shape, root);
             return match self.answerer {
                 // A general yes is no answer to what a deny rule may be about.

@@ -188,9 +188,11 @@ impl Rules {
         self.deny.iter().filter(|rule| rule.is_about_reading()).find(is_about).map(Rule::text)
     }
 
-    /// Tells whether commands are denied or asked about by rules, so that one which cannot be read must be asked about.
-    pub(super) fn watch_commands(&self) -> bool {
-        self.deny.iter().chain(&self.ask).any(|rule| matches!(rule.pattern, Pattern::Words(_)))
+    /// Returns the first rule by which commands are denied or asked about, so that one which cannot be read must be asked
+    /// about.
+    pub(super) fn watching_commands(&self) -> Option<&str> {
+        let mut rules = self.deny.iter().chain(&self.ask);
+        rules.find(|rule| matches!(rule.pattern, Pattern::Words(_))).map(|rule| rule.text.as_str())
     }
 
     pub(super) fn deny_commands(&self) -> bool {

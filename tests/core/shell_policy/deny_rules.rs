@@ -72,7 +72,7 @@ fn what_does_not_end_is_asked_about_as_what_it_is() {
         "x() { ls; }".to_owned(),
     ] {
         let Verdict::Ask { why, .. } = decide(&watched, Mode::Auto, &text) else { panic!("{text}") };
-        assert!(why.starts_with("one of your rules may be about this, and the program cannot tell: "), "{why}");
+        assert!(why.starts_with("the rule \"bash: curl *\" may be about this, and the program cannot tell: "), "{why}");
         assert!(matches!(decide(&watched, Mode::Ask, &text), Verdict::Ask { .. }), "{text}");
     }
 }

@@ -248,3 +248,16 @@ fn a_granted_prefix_covers_no_argument_that_runs_code() {
         assert!(matches!(verdict(text), Verdict::Ask { .. }), "{text}");
     }
 }
+
+#[test]
+fn a_rule_for_the_tests_of_python_covers_them_as_one_for_pytest_does_also_beside_a_deny_rule() {
+    let policy = policy(&["bash: python3 -m unittest *", "bash: python *"], &["bash: curl *"]);
+    for text in ["python3 -m unittest", "python3 -m unittest -v tests.test_core"] {
+        assert!(!asks(&policy, text), "{text}");
+    }
+    for text in
+        ["python3 -c x", "python3 x.py", "python -m http.server", "python3 -m unittest; ls x", "./python3 -m unittest"]
+    {
+        assert!(asks(&policy, text), "{text}");
+    }
+}

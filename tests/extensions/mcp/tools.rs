@@ -90,7 +90,7 @@ async fn a_call_is_asked_about_with_server_tool_and_arguments_whole_and_what_was
     yard.approvals.try_answer(asked.id, Answer::Once).unwrap();
     let asked = question(&yard.approvals).await;
     // It has read text of a stranger by then, and could send files away: the question says so, and takes a yes for more.
-    assert!(asked.why.contains("text from strangers"), "{asked:?}");
+    assert!(asked.why.contains("text from outside"), "{asked:?}");
     assert_eq!(asked.session.as_deref(), Some("every call of one/echo"));
     yard.approvals.try_answer(asked.id, Answer::No(Some("not again".to_owned()))).unwrap();
     let asked = question(&yard.approvals).await;

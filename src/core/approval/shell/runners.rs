@@ -114,6 +114,7 @@ const KNOWN: &[CheckedProgram] = &[
     CheckedProgram { name: "test", short: "vR", ..PLAIN },
     CheckedProgram { name: "tree", long: "output", short: "oR", ..PLAIN },
     CheckedProgram { name: "uniq", operands: Some(1), ..PLAIN },
+    CheckedProgram { name: "unittest", ..PLAIN },
     CheckedProgram { name: "which", ..PLAIN },
     CheckedProgram { name: "xxd", short: "r", operands: Some(1), ..PLAIN },
     CheckedProgram { name: "yarn", subs: "list outdated run test", long: NODE_OPTIONS, short: "C", ..PLAIN },
@@ -141,6 +142,10 @@ pub(in crate::approval) enum Reach {
 pub(in crate::approval) fn reach(words: &[String]) -> Reach {
     let Some((program, rest)) = words.split_first() else { return Reach::Unknown };
     let name = name_of(program);
+    if let Some((module, arguments)) = python_module(words) {
+        let is_plain = name == program && !module.runs_code(arguments);
+        return if is_plain { Reach::Own(2 + module.prefix(arguments)) } else { Reach::Code };
+    }
     if is_runner(name) {
         return Reach::Code;
     }
@@ -159,6 +164,15 @@ pub(in crate::approval) fn reach(words: &[String]) -> Reach {
             None => Reach::Unknown,
         },
     }
+}
+
+/// Returns the program that `python -m` runs as it runs by its own name, with its arguments; `None` for any other use.
+fn python_module(words: &[String]) -> Option<(&'static CheckedProgram, &[String])> {
+    let [python, option, module, arguments @ ..] = words else { return None };
+    let version = name_of(python).strip_prefix("python")?;
+    let is_python = version.chars().all(|c| c.is_ascii_digit() || c == '.') && option == "-m";
+    let known = || KNOWN.iter().find(|known| known.name == module && lists(MODULES, module));
+    Some((is_python.then(known).flatten()?, arguments))
 }
 
 impl CheckedProgram {
@@ -227,12 +241,15 @@ pub(in crate::approval) fn keeps_files(words: &[String]) -> bool {
 }
 
 /// Programs that run what the files of a project say.
-const OF_THE_PROJECT: &str = "cargo eslint go jest mypy npm pnpm pytest yarn";
+const OF_THE_PROJECT: &str = "cargo eslint go jest mypy npm pnpm pytest unittest yarn";
+/// Those of them that are modules of Python.
+const MODULES: &str = "mypy pytest unittest";
 
 /// Tells whether a simple command writes nothing at all, whatever the files of the project say.
 pub(in crate::approval) fn only_reads_files(words: &[String]) -> bool {
     let stages = matches!(words, [git, command, ..] if git == "git" && lists("add stage", command));
     let is_project = words.first().is_some_and(|program| lists(OF_THE_PROJECT, name_of(program)));
+    let is_project = is_project || python_module(words).is_some();
     words.is_empty() || (matches!(reach(words), Reach::Own(_)) && !stages && !is_project)
 }
 
