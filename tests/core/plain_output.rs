@@ -132,6 +132,32 @@ fn thinking_is_one_short_line_before_the_text_it_led_to() {
 }
 
 #[test]
+fn of_an_answer_in_whose_middle_it_began_it_shows_the_rest_and_no_more() {
+    let (list, sink) = terminal();
+    let text = "one two three";
+    play(&list, [delta("two "), delta("three"), assistant(text), Event::RoundEnded { turn: 1, round: 1 }]);
+    assert_eq!(sink.flushed(), "two three\n");
+    // From a round's beginning on, what differs replaces what was shown.
+    play(&list, [round(), delta("two three"), assistant(text)]);
+    assert_eq!(
+        sink.flushed(),
+        "two three\ntwo thre\n· the text above was a preview; this replaces it:\none two three\n"
+    );
+}
+
+#[test]
+fn where_the_answer_goes_alone_a_part_of_one_is_a_note() {
+    let (answer, notes) = (Sink::default(), Sink::default());
+    let list = ListenerList::new(&[Arc::new(Terminal::apart(answer.clone(), notes.clone())) as Arc<dyn Listener>]);
+    let cut = Event::Assistant { text: "I was".into(), interrupted: true };
+    play(&list, [round(), delta("I was"), cut, Event::Cancelled {}, ended(Outcome::Cancelled, None)]);
+    assert_eq!(
+        (answer.flushed(), notes.flushed()),
+        (String::new(), "· interrupted: I was\n· the turn was cancelled\n".to_owned())
+    );
+}
+
+#[test]
 fn an_interrupted_text_is_marked_and_the_turn_says_how_it_ended() {
     let (list, sink) = terminal();
     let cut = Event::Assistant { text: "I was".into(), interrupted: true };

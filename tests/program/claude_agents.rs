@@ -122,7 +122,7 @@ fn the_agents_of_the_users_home_are_offered_beside_the_personas() {
     let said = stderr(&output);
     for sentence in [
         ".claude/agents: no agents, since they have no head: README.md",
-        "not used of the heads of agents: model (code-reviewer); permissionMode (code-reviewer)",
+        "agents run without these settings of their files: model (code-reviewer); permissionMode (code-reviewer)",
         "tools that agents of other programs do without here: NotebookEdit (code-reviewer); WebFetch (code-reviewer); mcp__db__* (db)",
     ] {
         assert!(said.contains(sentence), "{sentence} is missing in\n{said}");

@@ -115,8 +115,8 @@ async fn looking_ends_in_time_whatever_listens() {
 fn exec_without_a_configured_model_is_refused_and_says_what_answers_here() {
     let server = serving(&[("/v1/models", list("llamacpp", &["m"]))]);
     let ports = port(&server).to_string();
-    let refusal = "steersman: no model is configured, and a key alone names none: add --model NAME, --base-url URL or \
-                   --profile NAME, or --provider demo for the embedded model";
+    let refusal = "steersman: no model is configured: add --model NAME, --base-url URL or --profile NAME, or \
+                    --provider demo for the embedded model";
     let offer = format!("; llama.cpp answers here with m: --base-url http://127.0.0.1:{ports}/v1 uses it");
     let key = "; OPENAI_API_KEY is set: --provider openai --model NAME uses openai";
     for (ports, offer) in [(ports.as_str(), offer.as_str()), ("none", "")] {

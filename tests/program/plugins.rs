@@ -358,7 +358,7 @@ fn plugins_with_a_directory_each_bring_what_lies_in_the_usual_places() {
     let (names, faults) = brought(&root.path().join("plugins/ops"), "ops", Some(root.path()));
     assert_eq!(names, "1 persona, 1 command");
     assert!(faults.len() == 2 && faults[0].contains("plugin ops: commands/gone.md: is left out"), "{faults:?}");
-    assert_eq!(faults[1], "plugin ops: not used of the heads of skills and commands: model (run)");
+    assert_eq!(faults[1], "plugin ops: skills and commands run without these settings of their files: model (run)");
 }
 
 #[test]

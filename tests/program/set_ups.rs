@@ -246,7 +246,7 @@ fn the_list_shows_what_there_is_and_what_is_left_out() {
     let said = stderr(&output);
     assert!(said.contains(".claude/skills/broken/SKILL.md is left out: needs a description"), "{said}");
     assert!(said.contains("the user command /help is /user:help here"), "{said}");
-    assert!(said.contains("not used of the heads of skills and commands: model (review)"), "{said}");
+    assert!(said.contains("skills and commands run without these settings of their files: model (review)"), "{said}");
     let none = Program::new().args(["skills"]).output();
     assert!(stdout(&none).starts_with("there are no skills and no custom commands"), "{}", stdout(&none));
 }
@@ -353,7 +353,7 @@ fn a_package_that_links_to_the_set_up_of_the_root_says_nothing_about_it() {
     adopted(&offer, &mut roster, &mut library);
     assert_eq!((roster.members().len(), library.templates().len()), (1, 2));
     assert_eq!((roster.warnings(), library.warnings().as_slice()), (&[][..], &[][..]));
-    assert_eq!(offer.faults, ["not used of the heads of skills and commands: model (review)"]);
+    assert_eq!(offer.faults, ["skills and commands run without these settings of their files: model (review)"]);
 }
 
 #[test]
@@ -421,10 +421,10 @@ fn what_a_set_up_says_for_nothing_is_one_line_that_names_each_part_once() {
         "env ANTHROPIC_MODEL, CLAUDE_CODE_X (for Claude Code alone)",
         "Setup (this event is not known here)",
         ".claude/output-styles: 1 output style is not used",
-        "not used of the heads of skills and commands: ",
+        "skills and commands run without these settings of their files: ",
         "model (review)",
         "hooks (hooked)",
-        "not used of the heads of agents: model (checker)",
+        "agents run without these settings of their files: model (checker)",
         "no head: README.md",
     ] {
         assert_eq!(lines[0].matches(part).count(), 1, "{part}: {said}");

@@ -212,7 +212,7 @@ impl Roster {
     /// Returns one sentence for what files of other programs name and do not get, and one for what counts for nothing.
     fn unused_sentences(&self) -> impl Iterator<Item = String> {
         let tools = self.without.sentence("tools that agents of other programs do without here");
-        tools.into_iter().chain(self.unused.sentence("not used of the heads of agents"))
+        tools.into_iter().chain(self.unused.sentence("agents run without these settings of their files"))
     }
 
     /// Leaves out the personas that name a missing tool, and warns of those that combine all three risks. Files of other

@@ -57,6 +57,11 @@ impl LiveText {
         rest
     }
 
+    /// Tells whether the pieces are how the whole text ends.
+    pub(super) fn is_end_of(&self, whole: &str) -> bool {
+        !self.text.trim().is_empty() && whole.trim_end().ends_with(self.text.trim_end())
+    }
+
     /// Returns the text that is left to show when no whole text will come.
     pub(super) fn abandon(&mut self) -> String {
         let rest = self.give(self.text.len());

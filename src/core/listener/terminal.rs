@@ -45,6 +45,8 @@ enum TextRole {
 #[derive(Default)]
 struct TerminalState {
     answer: LiveText,
+    /// Whether a round began while this was looking: else it may have come in the middle of an answer.
+    has_begun: bool,
     /// The text of a reply, until it is known whether calls follow it or it is the answer.
     whole: Option<String>,
     thought: ThinkingNote,
@@ -136,6 +138,11 @@ impl Terminal {
         match self.role {
             TextRole::Note => self.note(&format!("says: {}", summary::one_line(text))),
             TextRole::Answer if self.out().is_apart() => state.whole = Some(text.to_owned()),
+            // The beginning came before anybody looked.
+            TextRole::Answer if !state.has_begun && state.answer.is_end_of(text) => {
+                let rest = state.answer.abandon();
+                self.answer(&rest);
+            }
             TextRole::Answer => match state.answer.finish(text) {
                 Continuation::Follows(rest) => self.answer(&rest),
                 Continuation::Differs => {
@@ -146,8 +153,11 @@ impl Terminal {
         }
         self.end_line();
         if interrupted {
-            self.write_whole(state);
-            self.note("interrupted");
+            // Where the answer goes alone, a part of one is none.
+            match state.whole.take() {
+                Some(part) => self.note(&format!("interrupted: {}", summary::one_line(&part))),
+                None => self.note("interrupted"),
+            }
         }
     }
 
@@ -275,7 +285,10 @@ impl Listener for Terminal {
         let mut state = lock(&self.state);
         let state = &mut *state;
         match &envelope.event {
-            Event::RoundStarted { .. } | Event::RoundEnded { .. } => self.fresh_reply(state),
+            Event::RoundStarted { .. } | Event::RoundEnded { .. } => {
+                state.has_begun = true;
+                self.fresh_reply(state);
+            }
             Event::UserTurn { content, mid_loop, kind, .. } => self.user_turn(content, *mid_loop, *kind),
             Event::ThinkingDelta { text } => match &mut state.thought {
                 ThinkingNote::None => state.thought = ThinkingNote::Pieces(text.clone()),

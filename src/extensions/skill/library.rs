@@ -48,7 +48,7 @@ pub struct SkillLibrary {
 }
 
 /// How the sentence about heads begins of which a part counts for nothing.
-pub const NOT_USED: &str = "not used of the heads of skills and commands";
+pub const NOT_USED: &str = "skills and commands run without these settings of their files";
 
 impl SkillLibrary {
     /// Adds every skill below a directory of the user's; a missing one adds nothing.

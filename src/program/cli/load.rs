@@ -94,6 +94,9 @@ pub enum LoadError {
     /// A named file cannot be read.
     #[error("cannot read {path}: {error}", path = .path.display())]
     Unreadable { path: PathBuf, error: io::Error },
+    /// What stands behind `--system-prompt` cannot be read.
+    #[error("cannot read {path}: {error}; --system-prompt takes the name of a file", path = .path.display())]
+    SystemPrompt { path: PathBuf, error: io::Error },
     /// The command for a key is in a directory that the agent's commands can write to.
     #[error("api_key_command names {program}, which lies only where commands can change it; give its path")]
     KeyCommand { program: String },
@@ -158,7 +161,12 @@ pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start,
         command.at_home(places.home.as_deref());
         command.keep_from(&writable).map_err(|program| LoadError::StatusCommand { program })?;
     }
-    let system_prompt = config.system_prompt.as_deref().map(read_file).transpose()?;
+    let system_prompt = config.system_prompt.as_deref().map(read_file).transpose().map_err(|error| match error {
+        LoadError::Unreadable { path, error } if flags.system_prompt.is_some() => {
+            LoadError::SystemPrompt { path, error }
+        }
+        error => error,
+    })?;
     let answerer = match (flags.yes, front) {
         (false, _) => answerer,
         (true, FrontEnd::Screen) => Answerer::YesOrUser,

@@ -72,7 +72,7 @@ mod themes;
 mod workbench;
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
@@ -89,24 +89,21 @@ use steersman_tui::terminal::signals::Signals;
 /// # Errors
 /// The exit code: done after help or version, usage after a mistake, which was reported.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<CommandLine, Exit> {
-    let given: Vec<OsString> = args.into_iter().collect();
-    let mut args = other_hosts::with_exec(run_settings::with_settings(given.clone()));
+    let args = other_hosts::with_exec(run_settings::with_settings(args.into_iter().collect()));
     if let Some(sentence) = other_hosts::meant_below(&args) {
         return Err(exec::report_mistake(&args, &sentence).unwrap_or_else(|| usage(&sentence)));
     }
-    let mut parsed = CommandLine::try_parse_from(&args);
-    let lacks_prompt = parsed.as_ref().is_err_and(|error| error.kind() == ErrorKind::MissingRequiredArgument);
-    if lacks_prompt && args != given && !io::stdin().is_terminal() {
-        // Other hosts take the prompt from a pipe then.
-        args.push("-".into());
-        parsed = CommandLine::try_parse_from(&args);
-    }
-    let line = parsed.map_err(|error| match error.kind() {
+    let line = CommandLine::try_parse_from(&args).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let _ = error.print();
             Exit::Done
         }
-        _ => exec::report_mistake(&args, &sentence(&error)).unwrap_or_else(|| usage(&sentence(&error))),
+        _ => {
+            let is_argument = error.kind() == ErrorKind::UnknownArgument;
+            let mistyped = is_argument.then(|| other_hosts::mistyped_command(&args)).flatten();
+            let sentence = mistyped.unwrap_or_else(|| sentence(&error));
+            exec::report_mistake(&args, &sentence).unwrap_or_else(|| usage(&sentence))
+        }
     })?;
     match (&line.command, &line.prompt) {
         (Some(_), Some(prompt)) => {

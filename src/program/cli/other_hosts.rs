@@ -146,6 +146,15 @@ pub(super) fn meant_below(args: &[OsString]) -> Option<String> {
     Some(format!("\"{first} {second}\" is no command of steersman; here it is {here}"))
 }
 
+/// Returns what to say where the first word was meant for a command, and words stand behind it.
+pub(super) fn mistyped_command(args: &[OsString]) -> Option<String> {
+    let first = args.get(1)?.to_str().filter(|first| !first.starts_with('-'))?;
+    let command = CommandLine::command();
+    let is_near = |name: &&str| *name != first && distance(first, name) <= 2;
+    let near = command.get_subcommands().map(clap::Command::get_name).find(is_near)?;
+    Some(format!("{first:?} is no command of steersman; do you mean steersman {near}? (see steersman --help)"))
+}
+
 /// Returns what to say instead of sending a prompt that was meant for a command; `None` for any other prompt.
 pub(super) fn meant_as_command(prompt: &str) -> Option<String> {
     let here = WORDS.iter().find(|(word, _)| *word == prompt).map(|(_, here)| (*here).to_owned());

@@ -266,7 +266,7 @@ fn say_left_out(mut sentences: Vec<String>, says_all: bool, context: &ContextBoo
     }
     let number = count(sentences.len(), "note");
     context.leave_out(sentences);
-    vec![format!("part of your set-up is not applied as written: /context shows {number}")]
+    vec![format!("some of your set-up has no effect here: /context says what ({number})")]
 }
 
 /// Returns the event with which a session begins.

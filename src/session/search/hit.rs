@@ -17,7 +17,42 @@ use steersman_base::id::AgentId;
 const BEFORE: usize = 40;
 const BEHIND: usize = 100;
 /// Members of a record that are no texts of anybody, or hold one again as its provider wrote it.
-const NO_TEXT: [&str; 9] = ["type", "kind", "role", "id", "call_id", "seq", "at", "agent", "original"];
+const NO_TEXT: [&str; 32] = [
+    "after",
+    "agent",
+    "answer",
+    "at",
+    "by",
+    "call",
+    "call_id",
+    "child",
+    "decision",
+    "delivery",
+    "digest",
+    "during",
+    "event",
+    "fault",
+    "finish",
+    "from",
+    "hook",
+    "id",
+    "injection",
+    "kind",
+    "media_type",
+    "model",
+    "original",
+    "outcome",
+    "provider",
+    "role",
+    "scope",
+    "sender",
+    "seq",
+    "status",
+    "tools",
+    "type",
+];
+/// Events that nobody wrote anything in: the set-up of the run.
+const NO_TEXTS: [&str; 4] = ["session_started", "guards", "pending", "model_switched"];
 
 /// A text in which the words were found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,7 +87,7 @@ pub(super) fn find_in_line(session: &SessionId, line: &[u8], words: &SearchQuery
         "event" => {
             let event = record.get("event")?;
             // What waits was accepted, and is told again when it is delivered.
-            if text(event.get("type")) == "pending" {
+            if NO_TEXTS.contains(&text(event.get("type")).as_str()) {
                 return None;
             }
             let at = text(record.get("at")).parse().ok();

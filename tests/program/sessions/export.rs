@@ -344,7 +344,7 @@ fn every_form_is_written_and_a_file_that_is_there_is_left_alone() {
     assert!(fs::read_to_string(&path).unwrap().starts_with("<!doctype html>"));
     fs::write(&path, "mine").unwrap();
     let (code, _, err, home) = export(home, &[&id, "-o", "page.html"]);
-    assert!(code == 1 && err.contains("page.html cannot be written: "), "{err}");
+    assert!(code == 1 && err.contains("page.html is there already"), "{err}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
     // A journal that lies elsewhere, and what is none.
     let elsewhere = home.path().join("work/copy.jsonl");

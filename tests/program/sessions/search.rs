@@ -44,7 +44,9 @@ fn a_text_is_found_once_for_each_agent_with_its_event_and_its_time() {
 fn only_texts_are_found_and_never_the_words_of_the_format_or_a_system_prompt() {
     let saved = Saved::new();
     saved.usual();
-    for word in ["tool_result", "seq", "polite", "injection", "\\u", "Count tests"] {
+    for word in
+        ["tool_result", "seq", "polite", "injection", "\\u", "Count tests", "steer", "follow_up", "ask", "openai"]
+    {
         assert_eq!(found(&saved, &[word]), [] as [Hit; 0], "{word}");
     }
     assert!(SearchQuery::new(&[" ".to_owned()]).is_err());

@@ -1,5 +1,6 @@
 //! `steersman export`: a session as a document, to standard output or into a new file.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -71,8 +72,10 @@ pub(super) fn run(files: &SessionFiles, args: &ExportArgs) -> Result<Exit, Strin
         return Ok(Exit::Done);
     };
     let shown = visible_line(&path.to_string_lossy()).into_owned();
-    write_named(path, text.as_bytes(), ExistingFile::Kept)
-        .map_err(|error| format!("{shown} cannot be written: {error}"))?;
+    write_named(path, text.as_bytes(), ExistingFile::Kept).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => format!("{shown} is there already and stays as it is: give another name"),
+        _ => format!("{shown} cannot be written: {error}"),
+    })?;
     print(&format!("written to {shown}\n"));
     Ok(Exit::Done)
 }

@@ -124,9 +124,8 @@ pub struct ExecArgs {
     /// Trust the files of this project for this run when they have this hash, which the warning about them names.
     #[arg(long, value_name = "HASH", help_heading = "Permissions")]
     pub trust_project: Option<String>,
-    /// What to send; `-` reads standard input (not together with --steer-stdin). Beside a prompt, standard input that is
-    /// a pipe or a file is added as a fenced block.
-    #[arg(required_unless_present_any = ["prompt_file", "input", "input_format", "schema"])]
+    /// What to send; `-`, or none, reads standard input (not together with --steer-stdin). Beside a prompt, standard input
+    /// that is a pipe or a file is added as a fenced block.
     pub prompt: Option<String>,
 }
 

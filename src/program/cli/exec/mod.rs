@@ -107,7 +107,12 @@ fn settle(start: &mut Start, args: &ExecArgs) -> Result<(), String> {
     let lists = RuleLists { allow: args.allow.clone(), ask: args.ask.clone(), deny: args.deny.clone() };
     lists.parse().map_err(|error| error.to_string())?;
     start.config.rules = lists.and(std::mem::take(&mut start.config.rules));
-    start.appended_prompt = args.append_system_prompt.as_deref().map(prompt::read_prompt_file).transpose()?;
+    start.appended_prompt = args
+        .append_system_prompt
+        .as_deref()
+        .map(prompt::read_prompt_file)
+        .transpose()
+        .map_err(|why| format!("{why}; --append-system-prompt takes the name of a file"))?;
     start.trust.clone_from(&args.trust_project);
     start.max_rounds = args.max_rounds.map(NonZeroU32::get);
     start.only_tools.clone_from(&args.tools);

@@ -1,6 +1,6 @@
 //! What `exec` sends first: the prompt, with the files and the standard input that go with it.
 
-use std::io::{self, Read as _};
+use std::io::{self, IsTerminal as _, Read as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -42,10 +42,18 @@ pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<Prompt>, String> {
         (None, Some(path)) => trimmed(&read_prompt_file(path)?),
         (None, None) if !args.attach.is_empty() => return Err("--attach needs a prompt".to_owned()),
         (None, None) if !args.image.is_empty() => return Err("--image needs a prompt".to_owned()),
-        (None, None) => return Ok(None),
+        (None, None) if args.has_json_input() => return Ok(None),
+        (None, None) if !is_taken && !io::stdin().is_terminal() => standard_input()?,
+        (None, None) => String::new(),
     };
     if is_blank(&text) {
-        return Err("the prompt is blank".to_owned());
+        return Err(match (&args.prompt, &args.prompt_file) {
+            (None, None) => {
+                "exec needs a prompt: steersman exec PROMPT, or one on standard input (steersman exec --help)"
+            }
+            _ => "the prompt is blank",
+        }
+        .to_owned());
     }
     let mut prompt = Prompt { text, images: Vec::new(), is_filled_in: false };
     for path in &args.attach {
@@ -60,7 +68,7 @@ pub(super) fn read_prompt(args: &ExecArgs) -> Result<Option<Prompt>, String> {
         let (name, bytes) = (path.display().to_string(), read_bytes(path, limits::IMAGE_FILE_BYTES)?);
         attach_bytes(&mut prompt.text, &mut prompt.images, &name, &bytes)?;
     }
-    if args.prompt.as_deref() != Some("-") && !is_taken && is_fed()? {
+    if args.prompt.as_deref().map_or(args.prompt_file.is_some(), |prompt| prompt != "-") && !is_taken && is_fed()? {
         let text = standard_input()?;
         if !is_blank(&text) {
             add_block(&mut prompt.text, "Standard input:", &text);

@@ -50,8 +50,7 @@ pub(super) fn check_model(config: &Config) -> Result<(), String> {
         format!("; {key} is set: {flag} --model NAME uses {name}")
     });
     Err(format!(
-        "no model is configured, and a key alone names none: add --model NAME, --base-url URL or --profile NAME, or \
-         --provider demo for the embedded model{}",
+        "no model is configured: add --model NAME, --base-url URL or --profile NAME, or --provider demo for the embedded model{}",
         offers.chain(keys).collect::<String>()
     ))
 }

@@ -113,7 +113,8 @@ fn name(agent: &AgentId) -> String {
 
 /// Returns the beginning of a text on one line.
 fn short(text: &str) -> String {
-    let line = visible_line(text.lines().next().unwrap_or_default()).into_owned();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = visible_line(&words.join(" ")).into_owned();
     match line.char_indices().nth(TEXT) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
         None => line,
