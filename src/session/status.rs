@@ -38,7 +38,9 @@ impl StatusReducer {
                 self.rules.apply(&envelope.event);
                 match &envelope.event {
                     Event::SessionStarted { cwd, .. } => self.directory.clone_from(cwd),
-                    Event::UserTurn { content, .. } if envelope.agent.is_main() && self.title.is_empty() => {
+                    Event::UserTurn { content, kind, .. }
+                        if envelope.agent.is_main() && self.title.is_empty() && kind.asks_for_work() =>
+                    {
                         self.title.clone_from(content);
                     }
                     _ => {}

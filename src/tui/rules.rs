@@ -88,14 +88,14 @@ pub fn changed(id: &MessageId, change: &RuleChange, accepted: Accepted) -> Strin
 }
 
 /// Asks what becomes of a text that was typed behind `#`: it shows what would be written, and where.
-pub fn ask(questions: &mut Questions, text: &str, ui: &UiContext) {
-    let place = visible_line(&ui.place);
+pub fn ask(questions: &mut Questions, text: &str) {
     let detail = vec![
         DetailPart::Text("A rule holds from now on in this session.".to_owned()),
-        DetailPart::Text(format!(
-            "The line goes to the end of AGENTS.md at the root of the project, or in {place} where that lies in none, for later \
-             sessions too:"
-        )),
+        DetailPart::Text(
+            "The line is for later sessions too. It goes to the end of AGENTS.md in the root of the project, or else in this \
+             directory:"
+                .to_owned(),
+        ),
         DetailPart::Exact(instruction(text)),
     ];
     let subject = QuestionSubject::Rule(text.to_owned());

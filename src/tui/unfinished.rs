@@ -6,15 +6,17 @@
 use crate::approval::{Question, QuestionSubject, Questions};
 use crate::commands::Verb;
 use crate::effect::PaneEffect;
-use crate::keymap::Answer;
+use crate::keymap::{Answer, Context};
 use crate::message::Message;
 use crate::message::edit_entry;
 use crate::message::removed::Removed;
 use crate::state::Medium;
 use crate::ui_context::UiContext;
 use crate::{pending, update};
+use steersman_base::event::{Delivery, Pending};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{QueueOperation, Request, Unfinished};
+use steersman_base::steering::{TextKind, Trigger};
 use steersman_session::model::DetailPart;
 
 /// Takes what an earlier process of the session left: the drafts are back, and one question is about all texts that wait.
@@ -57,9 +59,18 @@ pub fn begin(questions: &mut Questions, message: &mut Message, left: &Unfinished
 fn question(left: &Unfinished) -> Option<Question> {
     let ids: Vec<MessageId> = left.pending.iter().map(|entry| entry.id.clone()).collect();
     let sentence = left.sentence().filter(|_| !ids.is_empty())?;
-    let texts = left.pending.iter().map(|entry| DetailPart::Text(entry.text.clone())).collect();
+    let texts = left.pending.iter().map(|entry| DetailPart::Text(described(entry))).collect();
     let title = format!("{sentence}: continue, edit or discard?");
     Some(Question::new(QuestionSubject::Unfinished(ids), title, texts))
+}
+
+/// Returns a text with its condition, its kind and its delivery, where it has other than the usual ones.
+fn described(entry: &Pending) -> String {
+    let condition = entry.trigger.as_ref().map(Trigger::sentence);
+    let kind = (entry.kind != TextKind::Add).then(|| entry.kind.to_string());
+    let later = (entry.delivery == Delivery::FollowUp).then(|| "follow-up".to_owned());
+    let before: Vec<String> = [condition, kind, later].into_iter().flatten().collect();
+    if before.is_empty() { entry.text.clone() } else { format!("{}: {}", before.join(", "), entry.text) }
 }
 
 /// Returns what is done with texts that an earlier process left.
@@ -76,6 +87,9 @@ pub fn answered(ids: Vec<MessageId>, answer: Answer, ui: &UiContext) -> Vec<Pane
         (Answer::No, _) => {
             ids.iter().filter_map(|id| pending::delete(&ui.run.pending, id)).map(PaneEffect::from).collect()
         }
-        (Answer::Leave, _) => vec![PaneEffect::Say("nothing is sent: the texts stay in the list, held".to_owned())],
+        (Answer::Leave, _) => vec![PaneEffect::Say(
+            ui.spell(Context::Composer, "nothing is sent: the texts stay in the list; F2, then F5 sends one")
+                .into_owned(),
+        )],
     }
 }

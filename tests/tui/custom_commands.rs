@@ -2,7 +2,7 @@
 
 use steersman_base::assets;
 use steersman_base::event::Delivery;
-use steersman_base::protocol::{Notice, PromptTemplate, Reply, Request, TemplateKind, Update};
+use steersman_base::protocol::{Notice, PromptTemplate, Reply, Request, SOURCE_FOLDER, TemplateKind, Update};
 use steersman_tui::msg::{Effect, Msg};
 
 use crate::support::stage::Stage;
@@ -44,6 +44,26 @@ fn commands_are_offered_with_hint_and_source() {
     let mut stage = self::stage();
     stage.keys("/relea");
     assert!(stage.screen().contains("/team:release"), "{}", stage.screen());
+}
+
+#[test]
+fn an_own_command_that_is_typed_to_its_end_runs_and_stands_before_the_names_of_other_programs() {
+    let mut stage = Stage::new(80, 24);
+    let in_folder = |name: &str| PromptTemplate {
+        source: format!("project{SOURCE_FOLDER}git"),
+        ..template(TemplateKind::Command, name, "", "Tell the last commits.")
+    };
+    stage.tell(Msg::Update(Update::Notice(Notice::Templates(vec![in_folder("log")]))));
+    stage.keys("/lo");
+    let screen = stage.screen();
+    assert!(screen.find("/log ").unwrap() < screen.find("/login").unwrap(), "{screen}");
+    stage.keys("g<enter>");
+    assert_eq!(texts(&stage), ["Tell the last commits."]);
+    stage.drain();
+    stage.refresh().keys("/git:l");
+    assert!(stage.screen().contains("What log does"), "{}", stage.screen());
+    stage.keys("og<enter>");
+    assert_eq!(texts(&stage).last().unwrap(), "Tell the last commits.");
 }
 
 #[test]

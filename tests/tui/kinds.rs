@@ -125,19 +125,21 @@ fn while_no_turn_runs_a_note_waits_for_the_next_text_and_the_screen_says_so() {
 }
 
 #[test]
-fn a_text_that_comes_back_alone_keeps_its_kind_and_several_say_what_they_are_now() {
+fn texts_that_come_back_keep_their_kinds_and_none_becomes_a_part_of_one_of_another_kind() {
     let mut stage = working(120, 36);
     stage.keys("/rule no new files<enter>").keys("<a-up>");
     assert_eq!((stage.app.message.text().as_str(), stage.app.message.kind()), ("no new files", TextKind::Rule));
     stage.keys("<enter>").keys("and this<enter>").keys("/instead a report<enter>").keys("<esc>");
-    assert_eq!(stage.app.message.text(), "and this\n\na report");
+    assert_eq!((stage.app.message.text().as_str(), stage.app.message.kind()), ("a report", TextKind::Instead));
     // What starts no turn stays for the next text.
     assert!(stage.screen().contains("rule: no new files"), "{}", stage.screen());
     assert!(
-        stage.screen().contains("2 pending texts are back in the message; one text now, sent as add"),
+        stage.screen().contains("a pending text is back in the message; Ctrl+_ brings 1 of another kind back"),
         "{}",
         stage.screen()
     );
+    stage.keys("<c-u>").keys("<c-_>").keys("<c-_>");
+    assert_eq!(stage.app.message.text(), "and this");
 }
 
 #[test]

@@ -92,6 +92,12 @@ fn lists_hang_and_nest() {
 }
 
 #[test]
+fn a_name_that_begins_with_a_dot_is_bold_between_two_stars_and_a_pattern_stays_as_it_is() {
+    assert_eq!(markdown("**.claude/** is a directory and **bold** is", 60), [".claude/ is a directory and bold is"]);
+    assert_eq!(markdown("all *.rs and *.py of **/src/** here", 60), ["all *.rs and *.py of **/src/** here"]);
+}
+
+#[test]
 fn quotes_carry_their_bar_on_every_row() {
     assert_eq!(markdown("> one two\n>\n> > three", 8), ["▏ one", "▏ two", "▏", "▏ ▏ thre", "▏ ▏ e"]);
 }

@@ -151,7 +151,7 @@ impl World {
             Operation::BeginEdit(place) => {
                 if let Some((agent, entry)) = self.queue.get(*place).cloned().filter(|_| self.message.is_draft()) {
                     let text = entry.text.clone();
-                    self.message.begin(Purpose::Edit(Editing { agent, entry }), &text);
+                    self.message.begin(Purpose::Edit(Editing { agent, entry, from_list: false }), &text);
                 }
             }
             Operation::BeginAboutCall(what) => {

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use steersman_base::event::{Event, Outcome, Pending};
+use steersman_base::event::{Delivery, Event, Outcome, Pending, UserText};
 use steersman_base::id::AgentId;
 use steersman_base::protocol::{DraftText, Notice, QueueOperation, Request, Unfinished, Update};
+use steersman_base::steering::{Recurrence, TextKind};
 use steersman_tui::choices::ListChoice;
 use steersman_tui::msg::{Effect, Msg};
 use steersman_tui::run::drafts::KeptDrafts;
@@ -93,11 +94,44 @@ fn a_single_text_is_edited_in_the_message_and_several_in_the_list() {
 }
 
 #[test]
+fn the_end_of_an_edit_that_starts_a_turn_says_so() {
+    let mut stage = resumed((120, 36), &["one", "two"], 0);
+    stage.keys("<a-w>").keys("<enter>");
+    assert!(stage.screen().contains("editing m2 for main: Enter sends it"), "{}", stage.screen());
+    stage.keys("<enter>");
+    assert!(stage.screen().contains("m2 is sent"), "{}", stage.screen());
+    assert_eq!(deliverable(&mut stage), ["two"]);
+    stage.turn("").keys("<f2>j<enter>");
+    assert!(stage.screen().contains("editing m1 for main: Enter puts it back in its place"), "{}", stage.screen());
+}
+
+#[test]
+fn what_was_left_says_what_each_text_waits_for_and_what_it_is() {
+    let mut stage = Stage::new(100, 30);
+    let when = steersman_base::steering::conditional("bash cargo* fails: x", Recurrence::Once).unwrap().0;
+    let pending = vec![
+        Pending { message: UserText { trigger: Some(when), ..UserText::new("look at cargo") }, ..entry("m1", "") },
+        Pending { message: UserText { kind: TextKind::Rule, ..UserText::new("no tests") }, ..entry("m2", "") },
+        Pending { message: UserText { delivery: Delivery::FollowUp, ..UserText::new("fu") }, ..entry("m3", "") },
+    ];
+    stage.handle.interloper().take_over(pending.clone(), 9);
+    stage.refresh();
+    stage.tell(Msg::from(Notice::Unfinished(Unfinished { pending, ..Unfinished::default() })));
+    let screen = stage.screen();
+    for line in ["│ when bash cargo* fails: look at cargo", "│ rule: no tests", "│ follow-up: fu"] {
+        assert!(screen.contains(line), "{line} in {screen}");
+    }
+}
+
+#[test]
 fn a_question_that_is_left_keeps_the_texts_held_and_does_not_come_again_for_each() {
     let mut stage = resumed((80, 24), &["one", "two"], 0);
     stage.keys("<esc>").refresh();
     let screen = stage.screen();
-    assert!(screen.contains("the texts stay in the list, held") && stage.app.questions.is_empty(), "{screen}");
+    assert!(
+        screen.contains("the texts stay in the list; F2, then F5 sends one") && stage.app.questions.is_empty(),
+        "{screen}"
+    );
     assert_eq!(deliverable(&mut stage), [] as [String; 0]);
     assert!(!stage.effects.iter().any(|effect| {
         matches!(

@@ -95,7 +95,7 @@ impl PromptTemplate {
     }
 
     /// Returns whether it lies in a folder, which is named from its end with colons, or is of whom this names.
-    fn lies_in(&self, folder: &str) -> bool {
+    pub fn lies_in(&self, folder: &str) -> bool {
         let (owner, place) = self.source.split_once(SOURCE_FOLDER).unwrap_or((&self.source, ""));
         let whole = format!("{owner}:{}", place.replace('/', ":"));
         let whole = whole.trim_end_matches(':');

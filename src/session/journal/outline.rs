@@ -291,7 +291,8 @@ impl Digest {
             Record::Unattended => self.unattended += 1,
             Record::Accepted { to, entry } => {
                 self.last = self.last.max(Some(entry.at));
-                if to.is_main() && self.title.is_empty() {
+                // A note or a rule says nothing of the task.
+                if to.is_main() && self.title.is_empty() && entry.kind.asks_for_work() {
                     self.title = beginning(&entry.text);
                 }
                 if self.drafts > 0 && self.draft == entry.text {
@@ -339,9 +340,9 @@ impl Digest {
         if let Event::TurnStarted { .. } = event {
             self.turns += 1;
             self.state = SessionState::Interrupted;
-        } else if let Event::UserTurn { content, .. } = event {
+        } else if let Event::UserTurn { content, kind, .. } = event {
             self.preview.say(&content);
-            if self.title.is_empty() {
+            if self.title.is_empty() && kind.asks_for_work() {
                 self.title = beginning(&content);
             }
         } else if let Event::Assistant { text, .. } = event {

@@ -9,6 +9,8 @@ pub fn budget_sentence(budget: BudgetStatus) -> String {
     let BudgetStatus { limits, nanos, tokens } = budget;
     let money = match limits.max_cost {
         Some(max) => format!("{} of {max} spent, {} left", dollars(nanos), left(max, nanos)),
+        // Without a price nothing is known of the cost.
+        None if nanos == 0 && tokens > 0 => "no cost known, no limit".to_owned(),
         None => format!("{} spent, no limit", dollars(nanos)),
     };
     let tokens = match limits.max_tokens {

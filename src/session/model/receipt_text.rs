@@ -78,8 +78,10 @@ pub fn receipt_text(receipt: &Receipt) -> ReceiptText {
     if let Some(sender) = &receipt.sender {
         parts.push(format!("from {}", text::visible_line(sender.as_str())));
     }
-    if let ReceiptState::Unseen(arrival, _) | ReceiptState::Seen(arrival, _) = &receipt.state {
-        parts.push(entered(arrival));
+    match &receipt.state {
+        ReceiptState::Unseen(arrival, _) => parts.push(boundary_text(arrival)),
+        ReceiptState::Seen(arrival, _) => parts.push(entered(arrival)),
+        _ => {}
     }
     if let Some(seconds) = receipt.waited().filter(|seconds| *seconds > 0) {
         parts.push(format!("waited {}", clock(seconds)));

@@ -99,23 +99,7 @@ pub fn next_escape(app: &App) -> Escape {
         if !app.questions.armed(app.ui.now) && app.questions.selected().is_none() {
             return Escape::Wait;
         }
-        return match app.questions.current().map(|question| &question.subject) {
-            Some(QuestionSubject::Approval(_, AnswerChoices::MoreCalls)) => Escape::AnswerNow,
-            Some(QuestionSubject::Approval(_, AnswerChoices::Nothing)) => Escape::LeaveQuestion,
-            Some(QuestionSubject::Approval(..)) => Escape::Decline,
-            Some(
-                QuestionSubject::StillTrue(_)
-                | QuestionSubject::Unfinished(_)
-                | QuestionSubject::New
-                | QuestionSubject::Reset
-                | QuestionSubject::Quit
-                | QuestionSubject::StopJob(_)
-                | QuestionSubject::Undo(_)
-                | QuestionSubject::Rule(_)
-                | QuestionSubject::Switch(..),
-            )
-            | None => Escape::LeaveQuestion,
-        };
+        return leaving(app.questions.current().map(|question| &question.subject));
     }
     if app.message.about_call().is_some() {
         return Escape::LeaveCall;
@@ -181,6 +165,34 @@ pub fn next_escape(app: &App) -> Escape {
         // What starts no turn by itself waits for the next text, whatever is pressed.
         None if waiting > 0 => Escape::TakeBack(waiting),
         None => Escape::Nothing,
+    }
+}
+
+/// Returns what an Esc does that is for a question.
+fn leaving(subject: Option<&QuestionSubject>) -> Escape {
+    match subject {
+        Some(QuestionSubject::Approval(_, AnswerChoices::MoreCalls)) => Escape::AnswerNow,
+        Some(QuestionSubject::Approval(
+            _,
+            AnswerChoices::Always
+            | AnswerChoices::Session
+            | AnswerChoices::Words
+            | AnswerChoices::Form
+            | AnswerChoices::Plan,
+        )) => Escape::Decline,
+        Some(
+            QuestionSubject::StillTrue(_)
+            | QuestionSubject::Unfinished(_)
+            | QuestionSubject::New
+            | QuestionSubject::Reset
+            | QuestionSubject::Quit
+            | QuestionSubject::StopJob(_)
+            | QuestionSubject::Undo(_)
+            | QuestionSubject::Rule(_)
+            | QuestionSubject::Switch(..)
+            | QuestionSubject::Approval(_, AnswerChoices::Nothing),
+        )
+        | None => Escape::LeaveQuestion,
     }
 }
 

@@ -50,8 +50,8 @@ pub fn newest(message: &mut Message, known: &MessageContext<'_>) -> Vec<PaneEffe
 
 /// Ends what is written first without its effect; what it says can be brought back.
 pub fn abandon(message: &mut Message) -> Vec<PaneEffect> {
-    let Some((Purpose::Edit(Editing { agent, entry }), left)) = message.leave() else { return Vec::new() };
-    let mut effects = vec![PaneEffect::Focus(Pane::Composer)];
+    let Some((Purpose::Edit(Editing { agent, entry, from_list }), left)) = message.leave() else { return Vec::new() };
+    let mut effects = vec![PaneEffect::Focus(if from_list { Pane::Pending } else { Pane::Composer })];
     if left == LeaveOutcome::Kept {
         effects.push(PaneEffect::Say(format!("{} is as it was; Ctrl+_ brings the edit back", entry.id)));
     }
@@ -83,15 +83,19 @@ pub fn stopped(message: &mut Message, entries: &[Pending], known: &MessageContex
         matches!(known.run.agents.main().activity, Activity::Cancelling | Activity::Ended(Outcome::Cancelled, _));
     let begun = if is_cancelled { "cancelled; " } else { "no turn runs; " };
     let place = if in_lines { "yours again" } else { "back in the message" };
-    let sentence = match entries.len() {
-        0 => None,
-        1 => Some(format!("{begun}the pending text is {place}")),
-        count => Some(format!("{begun}{count} pending texts are {place}")),
+    let others = if in_lines { 0 } else { message.of_other_kinds(entries) };
+    let sentence = match (entries.len() - others, others) {
+        (0, 0) => None,
+        (0, 1) => Some(format!("{begun}Ctrl+_ brings the pending text back, which is of another kind")),
+        (0, count) => Some(format!("{begun}Ctrl+_ brings {count} pending texts back, which are of other kinds")),
+        (1, 0) => Some(format!("{begun}the pending text is {place}")),
+        (count, 0) => Some(format!("{begun}{count} pending texts are {place}")),
+        (1, _) => Some(format!("{begun}a pending text is {place}; Ctrl+_ brings {others} of another kind back")),
+        (count, _) => {
+            Some(format!("{begun}{count} pending texts are {place}; Ctrl+_ brings {others} of another kind back"))
+        }
     };
     let back = given_back(message, entries, known);
-    let kind =
-        (!in_lines && message.has_lost_kind(entries)).then(|| format!("; one text now, sent as {}", message.kind()));
-    let sentence = sentence.map(|sentence| sentence + kind.as_deref().unwrap_or_default());
     sentence.map(PaneEffect::Say).into_iter().chain(back).collect()
 }
 
@@ -178,6 +182,14 @@ fn to_message(message: &mut Message, entries: &[Pending], known: &MessageContext
     }
     let target = message.target(known);
     let to = |entry: &Pending| known.agent_of(&entry.id);
+    // A text is of one kind: what is of another stays a text of its own.
+    let kind = message.kind_of_return(entries);
+    let (entries, others): (Vec<Pending>, Vec<Pending>) =
+        entries.iter().cloned().partition(|entry| Some(entry.kind) == kind);
+    for entry in others.iter().rev() {
+        message.set_aside(Removed::Draft(addressed(&to(entry), entry)));
+    }
+    let entries = entries.as_slice();
     let (own, others): (Vec<Pending>, Vec<Pending>) = entries.iter().cloned().partition(|entry| to(entry) == target);
     let Some(first) = others.first().map(to) else {
         message.give_back(&own);

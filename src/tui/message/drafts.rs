@@ -101,7 +101,7 @@ impl Message {
                 shown.into_iter().chain(changed).collect::<Vec<_>>()
             }
             Purpose::Edit(Editing { entry, .. }) if composer.text() == written(entry) => Vec::new(),
-            Purpose::Edit(Editing { agent, entry }) => {
+            Purpose::Edit(Editing { agent, entry, .. }) => {
                 vec![DraftText { edits: Some(entry.id.clone()), ..written_in(agent.clone(), composer) }]
             }
             Purpose::AboutStep(about) if composer.text() == about.before => Vec::new(),

@@ -8,6 +8,7 @@ use super::{Message, MessageContext};
 use crate::effect::PaneEffect;
 use crate::pending;
 use crate::state::{Cause, Pane};
+use crate::status::HostState;
 use steersman_base::event::{Delivery, Pending};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{QueueOperation, QueueOutcome, Request, TriggerChange};
@@ -46,7 +47,8 @@ impl Message {
         };
         let text = text.cloned().unwrap_or_else(|| written(&entry.message));
         let kind = entry.message.kind;
-        self.begin(Purpose::Edit(Editing { agent: entry.agent, entry: entry.message }), &text);
+        let from_list = known.focus.is_on(Pane::Pending);
+        self.begin(Purpose::Edit(Editing { agent: entry.agent, entry: entry.message, from_list }), &text);
         self.top_mut().set_kind(kind);
         vec![PaneEffect::Focus(Pane::Composer)]
     }
@@ -70,15 +72,20 @@ impl Message {
     }
 
     /// Takes the answer to [`Message::commit_edit`].
-    pub fn committed(&mut self, id: &MessageId, outcome: &QueueOutcome) -> Vec<PaneEffect> {
-        if !self.is_edited(id) {
+    pub fn committed(&mut self, id: &MessageId, outcome: &QueueOutcome, known: &MessageContext<'_>) -> Vec<PaneEffect> {
+        let Some(from_list) = self.editing().filter(|editing| editing.entry.id == *id).map(|edit| edit.from_list)
+        else {
             return Vec::new();
-        }
+        };
         let mut effects = Vec::new();
         let sentence = match outcome {
             QueueOutcome::Done => {
+                let is_sent = self.edit_starts_turn(known);
                 self.finish_edit();
-                format!("{id} is back in its place")
+                if from_list && !is_sent {
+                    effects.push(PaneEffect::Focus(Pane::Pending));
+                }
+                if is_sent { format!("{id} is sent") } else { format!("{id} is back in its place") }
             }
             QueueOutcome::Refused(refused) => format!("{id} was not put back: {refused}"),
             QueueOutcome::Ended => {
@@ -94,6 +101,14 @@ impl Message {
         };
         effects.push(PaneEffect::Say(sentence));
         effects
+    }
+
+    /// Tells whether the end of the edit starts a turn with the text: nothing runs, and nothing else holds it.
+    pub fn edit_starts_turn(&self, known: &MessageContext<'_>) -> bool {
+        let Some(Editing { agent, entry, .. }) = self.editing() else { return false };
+        let is_idle = known.run.agents.get(agent).is_none_or(|agent| !agent.running());
+        let asks = entry.trigger.is_none() && self.kind().asks_for_work();
+        agent.is_main() && is_idle && asks && !known.run.pending.paused && *known.host == HostState::Ready
     }
 
     /// Says what is written first and has to be ended; `None` when nothing is.

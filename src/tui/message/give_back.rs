@@ -11,6 +11,7 @@ use crate::effect::PaneEffect;
 use steersman_base::event::Pending;
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{QueueOperation, QueueOutcome, Withdrawn};
+use steersman_base::steering::TextKind;
 use steersman_base::target::{MAIN, name_of};
 use steersman_base::text::is_blank;
 
@@ -45,9 +46,16 @@ impl Message {
         }
     }
 
-    /// Tells whether texts that came back are part of a draft of another kind now.
-    pub(super) fn has_lost_kind(&self, entries: &[Pending]) -> bool {
-        entries.iter().any(|entry| entry.kind != self.draft.kind())
+    /// Returns the kind of those of these texts that come back into the message: that of the draft, else of the newest.
+    pub(super) fn kind_of_return(&self, entries: &[Pending]) -> Option<TextKind> {
+        if self.draft.is_empty() { entries.last().map(|entry| entry.kind) } else { Some(self.draft.kind()) }
+    }
+
+    /// Returns how many of these texts are of other kinds than those that come back into the message.
+    pub(super) fn of_other_kinds(&self, entries: &[Pending]) -> usize {
+        let kind = self.kind_of_return(entries);
+        let is_edited = entries.iter().any(|entry| self.is_edited(&entry.id));
+        entries.iter().filter(|entry| !is_edited && Some(entry.kind) != kind).count()
     }
 
     /// Puts texts before the draft, also while something else is written first.
@@ -107,7 +115,7 @@ impl Message {
         }
         // The queue still has the text that is edited: what was written comes back to the edit, not as a text of its own.
         let removed = match self.editing() {
-            Some(Editing { agent, entry }) => {
+            Some(Editing { agent, entry, .. }) => {
                 Removed::Edit { agent: agent.clone(), id: entry.id.clone(), text, was: written(entry) }
             }
             None => Removed::Draft(text),
@@ -221,7 +229,7 @@ impl Message {
     ) -> Vec<PaneEffect> {
         match (operation, outcome) {
             (QueueOperation::Hold { text }, _) => return self.held(id, text.as_ref(), outcome, known),
-            (QueueOperation::Commit { .. }, _) => return self.committed(id, outcome),
+            (QueueOperation::Commit { .. }, _) => return self.committed(id, outcome, known),
             (QueueOperation::Withdraw { to, before }, QueueOutcome::Withdrawn(entry)) => {
                 let taken = RemovedEntry { agent: agent.clone(), entry: entry.clone(), before: before.clone() };
                 match to {

@@ -44,6 +44,8 @@ pub struct Editing {
     pub agent: AgentId,
     /// The entry as it was when the edit began.
     pub entry: Pending,
+    /// Whether the edit began in the list, to which its end goes back.
+    pub from_list: bool,
 }
 
 /// A call before which an agent waits, and what is written about it.

@@ -62,7 +62,7 @@ impl Message {
             return Some((purpose, LeaveOutcome::Unchanged));
         }
         self.set_aside(match &purpose {
-            Purpose::Edit(Editing { agent, entry }) => {
+            Purpose::Edit(Editing { agent, entry, .. }) => {
                 let (id, was) = (entry.id.clone(), written(entry));
                 Removed::Edit { agent: agent.clone(), id, text, was }
             }

@@ -32,6 +32,8 @@ pub struct Palette {
     /// The models that the server offers, as far as it was asked.
     pub models: Vec<ModelOption>,
     has_asked_models: bool,
+    /// Whether the text calls a custom command or a skill, and nothing stands behind.
+    is_call: bool,
 }
 
 /// One thing that could stand there.
@@ -126,6 +128,10 @@ impl Palette {
     pub fn taken_by_enter(&self, text: &str) -> Option<&Offer> {
         let is_path = self.offers.get(self.chosen).is_some_and(|offer| offer.replaces.is_some());
         if !self.moved && is_path && text.ends_with(['@', '/']) {
+            return None;
+        }
+        // A command of the user's own that is typed to its end is meant, whatever else begins like it.
+        if self.is_call && !self.moved {
             return None;
         }
         // A value that is typed to its end is meant, whatever else begins like it; of a list of values one is always meant.

@@ -6,6 +6,7 @@ use crate::commands::{self, ALIASES, COMMANDS, Command, Draft, Takes, Verb};
 use crate::fuzzy::FuzzyMatch;
 use crate::keymap::{Context, Keymap};
 use crate::message::paths::written;
+use crate::message::send::called;
 use crate::message::{Message, MessageContext};
 use crate::theme::AUTO;
 use steersman_base::id::AgentId;
@@ -24,6 +25,7 @@ impl Palette {
     pub(super) fn refresh(&mut self, message: &Message, known: &MessageContext<'_>) {
         let is_shown = !known.in_lines() && known.on_composer() && message.is_draft() && !message.takes_commands();
         let text = if is_shown { message.shown() } else { String::new() };
+        self.is_call = called(&text, known).is_some_and(|(_, words)| words.is_empty());
         let mut offers = self.offers_for(&text, known);
         if is_shown {
             offers.extend(path_offers(message, known));
@@ -43,6 +45,7 @@ impl Palette {
                     let mut offers = command_names(text, known);
                     offers.extend(custom_commands(text, known));
                     offers.extend(prompts(text, known));
+                    offers.extend(foreign_names(text, known));
                     offers
                 }
                 Some((command, typed)) => self.arguments(command, typed, known),
@@ -243,8 +246,7 @@ fn is_custom(name: &str, known: &MessageContext<'_>) -> bool {
     has && COMMANDS.iter().all(|command| command.name != name)
 }
 
-/// Offers the commands that begin with what is typed, those that give something up last, then the names of other programs
-/// that no custom command has.
+/// Offers the commands that begin with what is typed, those that give something up last.
 fn command_names(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
     let keymap = &known.ui.keymap;
     let typed = text.get(1..).unwrap_or_default();
@@ -253,12 +255,20 @@ fn command_names(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
         return fitting.into_iter().map(|command| command_name(command, keymap)).collect();
     }
     fitting.sort_by_key(|command| command.verb.gives_up() && command.name != typed);
+    fitting.into_iter().map(|command| command_name(command, keymap)).collect()
+}
+
+/// Offers the names of other programs that begin with what is typed, and that no custom command has.
+fn foreign_names(text: &str, known: &MessageContext<'_>) -> Vec<Offer> {
+    let keymap = &known.ui.keymap;
+    let typed = text.get(1..).filter(|typed| !typed.is_empty());
+    let Some(typed) = typed else { return Vec::new() };
     let others = ALIASES.iter().filter(|alias| alias.name.starts_with(typed) && !is_custom(alias.name, known));
     let others = others.map(|alias| {
         let help = keymap.spell(Context::Composer, &alias.help()).into_owned();
         offer(alias.written(), format!("/{}", alias.name), help)
     });
-    fitting.into_iter().map(|command| command_name(command, keymap)).chain(others).collect()
+    others.collect()
 }
 
 fn command_name(command: &Command, keymap: &Keymap) -> Offer {
@@ -285,10 +295,15 @@ fn skills(typed: &str, known: &MessageContext<'_>) -> Vec<Offer> {
 
 fn templates(kind: TemplateKind, typed: &str, known: &MessageContext<'_>) -> Vec<Offer> {
     let fitting = known.run.templates.iter().filter(|template| template.kind == kind);
-    // A folder before its name may be left out.
-    let fits =
-        |name: &str| name.starts_with(typed) || name.rsplit(':').next().is_some_and(|own| own.starts_with(typed));
-    let fitting = fitting.filter(|template| fits(&template.name) && template.name != typed);
+    // A folder before its name may be left out, and the one that it lies in may stand there.
+    let (folder, own) = typed.rsplit_once(':').unwrap_or(("", typed));
+    let fits = |template: &PromptTemplate| {
+        let name = &template.name;
+        name.starts_with(typed)
+            || name.rsplit(':').next().is_some_and(|own| own.starts_with(typed))
+            || (!folder.is_empty() && name.starts_with(own) && template.lies_in(folder))
+    };
+    let fitting = fitting.filter(|template| fits(template) && template.name != typed);
     fitting
         .map(|PromptTemplate { name, source, hint, description, .. }| {
             let command = if kind == TemplateKind::Skill { format!("/skill {name} ") } else { format!("/{name} ") };

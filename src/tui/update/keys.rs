@@ -313,7 +313,7 @@ pub fn enter(app: &mut App) -> Vec<Effect> {
     }
     if let Some(text) = app.message.rule_typed().filter(|_| app.ui.medium == Medium::Screen) {
         app.message.load("");
-        rules::ask(&mut app.questions, &text, &app.ui);
+        rules::ask(&mut app.questions, &text);
         return Vec::new();
     }
     let waits = app.ui.run.pauses.place(app.tree.selected()).is_some();
@@ -369,7 +369,7 @@ fn forward(app: &mut App) {
     let sentence = if !app.message.is_draft() {
         "this goes where it came from"
     } else if app.message.is_empty() {
-        "first write what the sub-agents are to read"
+        "write the text first, then this key sends it to the sub-agents"
     } else {
         return app.message.forward();
     };

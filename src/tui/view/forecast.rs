@@ -58,9 +58,14 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
         let kind = app.message.kind();
         let what = if kind == TextKind::Add { what } else { format!("{what} as {kind}") };
         let short = if kind == TextKind::Add { short } else { format!("{short} as {kind}") };
+        let enter = if app.message.edit_starts_turn(&app.message_context()) {
+            "Enter sends it"
+        } else {
+            "Enter puts it back in its place"
+        };
         return vec![
-            format!("{what}: Enter puts it back in its place · Esc leaves it as it was · F5 delivers it now"),
-            format!("{what}: Enter puts it back in its place"),
+            format!("{what}: {enter} · Esc leaves it as it was · F5 delivers it now"),
+            format!("{what}: {enter}"),
             what,
             short,
         ];
@@ -223,7 +228,8 @@ pub fn of_pending(app: &App, entry: &PendingText) -> Vec<String> {
         return owned(&["held while it is edited", "edited"]);
     }
     if entry.message.stale {
-        return owned(&["held until you say whether to send it", "held: send it?"]);
+        let words = ["held: F2, then F5 sends it", "held: F2, F5"];
+        return words.iter().map(|words| app.ui.spell(Context::Composer, words).into_owned()).collect();
     }
     if entry.message.held {
         return owned(&["held"]);

@@ -118,7 +118,9 @@ fn is_name(source: &str, range: &Range<usize>, marks: usize) -> bool {
         // A product, `2*3*4`.
         let is_factor = inner.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '(' | ')' | '+' | '-'));
         let is_product = is_in_word && is_factor && next.is_some_and(char::is_alphanumeric);
-        return is_product || inner.starts_with(['/', '\\', '.']) || is_in_word && inner.ends_with(is_path);
+        // `*.rs and *.py` are two patterns, `**.claude/**` is a name in bold.
+        let is_pattern = inner.starts_with(['/', '\\']) || marks == 1 && inner.starts_with('.');
+        return is_product || is_pattern || is_in_word && inner.ends_with(is_path);
     }
     let is_identifier = inner.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     let is_file = next == Some('.') && second.is_some_and(char::is_alphanumeric);

@@ -173,7 +173,8 @@ fn place(view: StatusView<'_>) -> Vec<String> {
         [&None, &None, &model, &short],
         [&None, &None, &model, &None],
     ];
-    rows.map(|row| row.into_iter().flatten().cloned().collect::<Vec<_>>().join(" · ")).to_vec()
+    rows.map(|row| row.into_iter().flatten().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" · "))
+        .to_vec()
 }
 
 fn model(view: StatusView<'_>) -> String {
