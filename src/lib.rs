@@ -97,7 +97,7 @@
 //!
 //! This crate is the program and a facade: each module named below is a crate of its own or a part of one, and a library user
 //! can depend on that crate alone. `assets/manual/architecture.md` says which crates there are, what each uses, the ways of the
-//! data through them, and the rules (D1 to D27) that comments and tests name.
+//! data through them, and the rules (D1 to D29) that comments and tests name.
 //!
 //! # Glossary
 //!

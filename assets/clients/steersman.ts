@@ -173,6 +173,8 @@ export type Event =
   | { type: "tool_result"; id: CallId; content: string; is_error: boolean; elapsed_ms: number; name?: string | null; text: string; error?: CallError | null; cut_bytes?: number; cut?: unknown[] }
   | { type: "agent_spawned"; child: AgentId; persona: string; task: string; call?: CallId | null; model?: string | null; max_steps?: number | null; tools: string[]; agent: AgentId; text: string; cut_bytes?: number; cut?: unknown[] }
   | { type: "agent_finished"; child: AgentId; outcome: Outcome; message?: string | null; agent: AgentId; reason?: string | null; cut_bytes?: number; cut?: unknown[] }
+  | { type: "agent_backgrounded"; child: AgentId; cut_bytes?: number; cut?: unknown[] }
+  | { type: "agent_answered"; child: AgentId; outcome: Outcome; answer: string; cut_bytes?: number; cut?: unknown[] }
   | { type: "context_cap"; tokens?: number | null; cut_bytes?: number; cut?: unknown[] }
   | { type: "fallback_notice"; reason: string; cut_bytes?: number; cut?: unknown[] }
   | { type: "retrying"; attempt: number; after_ms: number; reason: string; cut_bytes?: number; cut?: unknown[] }

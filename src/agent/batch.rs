@@ -6,6 +6,8 @@
 //! give way to a message that is to be delivered now; those that run go on to their end. A call whose arguments were cut
 //! is never run (D26).
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,7 +25,7 @@ use crate::reply::stopped;
 use crate::{Agent, NotRunReason, questions};
 use steersman_base::details::{Details, ResultPictures};
 use steersman_base::error::{Cancelled, Exceeded, RunError};
-use steersman_base::event::{CallFailure, Event, EventContext, Pending};
+use steersman_base::event::{CallFailure, Delivery, Event, EventContext, Pending};
 use steersman_base::image::Image;
 use steersman_base::limits;
 use steersman_base::message::{Arguments, ToolCall};
@@ -31,7 +33,9 @@ use steersman_base::sync::lock;
 use steersman_core::approval::{Answer, ApprovalRecord, Asker, CallPermission, PlainAnswer};
 use steersman_core::control::{OnExhausted, StepLimit};
 use steersman_core::provider::Finish;
-use steersman_core::tool::{Concurrency, FoundTool, OnCancel, ToolContext, ToolError, ToolReport};
+use steersman_core::tool::{
+    CallRelease, CallStage, Concurrency, FoundTool, OnCancel, ReleasedBy, ToolContext, ToolError, ToolReport,
+};
 
 /// The beginning of every observation of a recoverable failure.
 const ERROR: &str = "Error: ";
@@ -52,6 +56,14 @@ pub(super) enum CallOutcome {
     Ended(String),
     /// The call was not started, or did not end.
     NotRun(NotRunReason),
+}
+
+/// What came of a group of calls.
+struct RanGroup {
+    /// The tool of its last call that was started.
+    last: Option<String>,
+    /// Whether a text ended the wait for it.
+    is_released: bool,
 }
 
 /// A call as it ran in the end.
@@ -103,12 +115,17 @@ impl Agent {
                 Resume::Skip(why) => {
                     rest = behind;
                     self.refuse(call, &why, CallFailure::Declined)?;
-                    Some(call.name.clone())
+                    RanGroup { last: Some(call.name.clone()), is_released: false }
                 }
                 // Taken above, unless it was withdrawn meanwhile.
                 Resume::Message => continue,
             };
-            batch.after = ran.or(batch.after);
+            batch.after = ran.last.or(batch.after);
+            if ran.is_released && !rest.is_empty() {
+                // They may build on what goes on in the background; the model decides again when it has read the text.
+                self.history.close_open(NotRunReason::UserMessage);
+                break;
+            }
         }
         Ok(batch)
     }
@@ -197,8 +214,8 @@ impl Agent {
         Ok(())
     }
 
-    /// Runs one group; returns the tool of its last call that was started. The note is put before each observation.
-    async fn run_group(&mut self, group: &[ToolCall], note: &str) -> Result<Option<String>, RunError> {
+    /// Runs one group. The note is put before each observation.
+    async fn run_group(&mut self, group: &[ToolCall], note: &str) -> Result<RanGroup, RunError> {
         let group = self.check_calls(group).await?;
         let mut prepared = Vec::with_capacity(group.len());
         let mut exceeded: Option<Exceeded> = None;
@@ -215,21 +232,28 @@ impl Agent {
 
         self.keep_before(&prepared).await;
         self.group = Mutex::new(vec![CallOutcome::NotRun(NotRunReason::Interrupted); prepared.len()]);
+        let releases = CallRelease::for_calls(prepared.len());
         let runs: Vec<BoxFuture<'_, _>> = prepared
             .iter()
             .enumerate()
-            .map(|(place, checked)| self.run_in_place(place, checked, note).boxed())
+            .zip(&releases)
+            .map(|((place, checked), release)| self.run_in_place(place, checked, note, release).boxed())
             .collect();
         // Not in call order while they run: a slow first call must not keep the others waiting.
-        let ends: Vec<Result<(), Cancelled>> =
-            stream::iter(runs).buffer_unordered(limits::PARALLEL_TOOLS).collect().await;
+        let ends = stream::iter(runs).buffer_unordered(limits::PARALLEL_TOOLS).collect::<Vec<Result<(), Cancelled>>>();
+        let released = self.release_calls(&prepared, &releases);
+        let ends = tokio::select! {
+            biased;
+            ends = ends => ends,
+            never = released => match never {},
+        };
         let cancelled = ends.iter().any(Result::is_err);
         let started = self.settle_group();
         let last = started.and_then(|place| prepared.get(place)).map(|checked| checked.call.name.clone());
         match exceeded {
             _ if cancelled => Err(Cancelled.into()),
             Some(exceeded) => Err(exceeded.into()),
-            None => Ok(last),
+            None => Ok(RanGroup { last, is_released: releases.iter().any(CallRelease::is_requested) }),
         }
     }
 
@@ -260,9 +284,37 @@ impl Agent {
         }
     }
 
+    /// Releases the calls of a group, as long as they run, whenever a text is due that would wait for nothing but calls that
+    /// can be released for it.
+    async fn release_calls(&self, group: &[&CheckedCall], releases: &[CallRelease]) -> Infallible {
+        let (Some(queue), Some(any)) = (&self.handles.interloper, releases.first()) else { return pending().await };
+        loop {
+            let needed = any.until(|| needed_for_release(group, releases)).await;
+            let is_enough = |due| due == Delivery::Now || needed == ReleasedBy::AnyText;
+            tokio::select! {
+                biased;
+                () = any.until(|| (needed_for_release(group, releases) != Some(needed)).then_some(())) => {}
+                () = queue.awaits_delivery(is_enough) => {
+                    for release in releases {
+                        release.request();
+                    }
+                    any.until(|| (needed_for_release(group, releases) != Some(needed)).then_some(())).await;
+                }
+            }
+        }
+    }
+
     /// Runs a call of a group and stores its outcome.
-    async fn run_in_place(&self, place: usize, checked: &CheckedCall, note: &str) -> Result<(), Cancelled> {
-        let ran = self.run_unless_interrupted(checked, note).await?;
+    async fn run_in_place(
+        &self,
+        place: usize,
+        checked: &CheckedCall,
+        note: &str,
+        release: &CallRelease,
+    ) -> Result<(), Cancelled> {
+        release.set_stage(CallStage::Running);
+        let ran = self.run_unless_interrupted(checked, note, release).await?;
+        release.set_stage(CallStage::Ended);
         if let Some(slot) = lock(&self.group).get_mut(place) {
             *slot = ran;
         }
@@ -286,7 +338,12 @@ impl Agent {
 
     /// Runs a call of a group, unless a message is to be delivered before it, or a hook forbids it. The call was
     /// announced with its group, so its result is emitted too.
-    async fn run_unless_interrupted(&self, checked: &CheckedCall, note: &str) -> Result<CallOutcome, Cancelled> {
+    async fn run_unless_interrupted(
+        &self,
+        checked: &CheckedCall,
+        note: &str,
+        release: &CallRelease,
+    ) -> Result<CallOutcome, Cancelled> {
         if self.gives_way() {
             let why = NotRunReason::UserMessage;
             let fault = Some(CallFailure::Cancelled);
@@ -299,11 +356,11 @@ impl Agent {
             return Ok(CallOutcome::Ended(observation));
         }
         let span = tracing::info_span!("tool_call", tool = %checked.call.name, call = %checked.call.id);
-        self.run_call(checked, note).instrument(span).await.map(CallOutcome::Ended)
+        self.run_call(checked, note, release).instrument(span).await.map(CallOutcome::Ended)
     }
 
     /// Runs one call, emits its observation and returns it.
-    async fn run_call(&self, checked: &CheckedCall, note: &str) -> Result<String, Cancelled> {
+    async fn run_call(&self, checked: &CheckedCall, note: &str, release: &CallRelease) -> Result<String, Cancelled> {
         let call = &checked.call;
         let started = Instant::now();
         let asker = Asker { agent: self.id.clone(), call: call.id.clone() };
@@ -322,6 +379,7 @@ impl Agent {
             images: self.toolbox.images().of_call(),
             jobs: Arc::clone(&self.tree.jobs),
             parent: self.listeners.parent().cloned(),
+            release: release.clone(),
         };
 
         let AnsweredCall { call, note: answered, texts, outcome } =
@@ -562,6 +620,29 @@ impl Drop for CallUpdates<'_> {
     fn drop(&mut self) {
         self.rest();
     }
+}
+
+/// Returns which texts release all calls of a group that have no result; `None` while one of them cannot be released. One that
+/// waits for its turn can when another of its tool can.
+fn needed_for_release(group: &[&CheckedCall], releases: &[CallRelease]) -> Option<ReleasedBy> {
+    let stages: Vec<_> = releases.iter().map(CallRelease::stage).collect();
+    let offered = |tool: &str| {
+        let mut same = group.iter().zip(&stages).filter(|(checked, _)| checked.call.name == tool);
+        same.find_map(|(_, (_, offer))| *offer)
+    };
+    let mut needed = None;
+    for (checked, (stage, offer)) in group.iter().zip(&stages) {
+        let by = match stage {
+            CallStage::Ended => continue,
+            CallStage::Running => (*offer)?,
+            CallStage::Waiting => offered(&checked.call.name)?,
+        };
+        needed = match (needed, by) {
+            (None | Some(ReleasedBy::AnyText), by) => Some(by),
+            (Some(ReleasedBy::UrgentText), _) => Some(ReleasedBy::UrgentText),
+        };
+    }
+    needed
 }
 
 /// Puts texts of hooks behind an observation.

@@ -121,7 +121,7 @@ impl Agent {
     }
 
     /// Fails a turn when no budget is left, before anything is delivered: pending messages stay pending.
-    fn check_turn(&mut self) -> Result<(), RunError> {
+    pub(super) fn check_turn(&mut self) -> Result<(), RunError> {
         let Err(error) = self.check_budget() else { return Ok(()) };
         self.turns += 1;
         let (turn, outcome, message) = (self.turns, Outcome::Failed, Some(error.to_string()));
@@ -145,7 +145,7 @@ impl Agent {
     }
 
     /// Runs one turn and emits how it ended; always closes what it opened.
-    async fn turn(&mut self, inputs: Vec<TurnInput>) -> Result<(), RunError> {
+    pub(super) async fn turn(&mut self, inputs: Vec<TurnInput>) -> Result<(), RunError> {
         self.turns += 1;
         let turn = self.turns;
         self.steps = 0;

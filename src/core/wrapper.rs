@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use crate::control::AgentNote;
+use crate::control::{AgentNote, ReportCause};
 use crate::tool::JobNote;
 use steersman_base::event::Outcome;
 use steersman_base::id::{AgentId, MessageId};
@@ -161,13 +161,20 @@ pub fn images_note<'a>(names: impl Iterator<Item = &'a str>) -> String {
     wrapped(IMAGES, "results", " from=\"tools, not the user\"", &names.join("\n"))
 }
 
-/// Tells the main agent of a sub-agent that the user continued. Its answer stands in it as it is, like a result.
+/// Tells the main agent of a sub-agent that no call waited for. Its answer stands in it as it is, like a result.
 pub fn agent_note(note: &AgentNote) -> String {
-    let AgentNote { agent, asked, outcome, answer } = note;
-    let asked: String = asked.chars().take(limits::AGENT_NOTE_ASKED).collect();
-    let asked = attribute_text(&asked);
+    let AgentNote { agent, cause, outcome, answer, .. } = note;
+    let shown = |text: &str| attribute_text(&text.chars().take(limits::AGENT_NOTE_ASKED).collect::<String>());
+    let cause = match cause {
+        ReportCause::Continued { asked } => format!("continued-by=\"the user\" asked=\"{}\"", shown(asked)),
+        ReportCause::Background { task, elapsed_ms } => {
+            let after = elapsed_ms.map(steersman_base::summary::seconds);
+            let after = after.map_or_else(String::new, |after| format!(" after=\"{after}\""));
+            format!("started-by=\"you\" task=\"{}\"{after}", shown(task))
+        }
+    };
     let head = format!(
-        " from=\"the program, not the user\" agent=\"{}\" continued-by=\"the user\" asked=\"{asked}\" end=\"{}\"",
+        " from=\"the program, not the user\" agent=\"{}\" {cause} end=\"{}\"",
         attribute_text(agent.as_str()),
         match outcome {
             Outcome::Completed => "completed",
@@ -176,7 +183,9 @@ pub fn agent_note(note: &AgentNote) -> String {
             Outcome::Failed => "failed",
         }
     );
-    let mut words: String = answer.chars().take(limits::AGENT_NOTE_ANSWER).collect();
+    // An answer in place of a result is as long as that may be.
+    let most = if note.is_answer() { usize::MAX } else { limits::AGENT_NOTE_ANSWER };
+    let mut words: String = answer.chars().take(most).collect();
     if words.len() < answer.len() {
         words.push_str("\n[the rest is left out]");
     }
@@ -216,6 +225,25 @@ pub fn parse(content: &str) -> Option<ReadWrapper<'_>> {
         None => None,
     };
     Some(ReadWrapper { id, kind, words, news })
+}
+
+/// The end of a sub-agent in the background as it is read back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadAgentNote<'a> {
+    /// The sub-agent.
+    pub agent: &'a str,
+    /// How it ended.
+    pub end: &'a str,
+    /// Its answer, or why there is none.
+    pub answer: &'a str,
+}
+
+/// Reads a whole message as the answer of a sub-agent in the background; `None` for any other.
+pub fn read_agent_answer(content: &str) -> Option<ReadAgentNote<'_>> {
+    let (tag, head, answer) = unwrapped(content)?;
+    let is_answer = tag.starts_with(AGENT) && attribute(head, "started-by").is_some();
+    is_answer.then_some(())?;
+    Some(ReadAgentNote { agent: attribute(head, "agent")?, end: attribute(head, "end")?, answer })
 }
 
 /// Tells whether a whole message is one of the program and not of the user: the end of a job or of a sub-agent, or the

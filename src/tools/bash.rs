@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, pending};
 
 use crate::command_run::{Aftermath, CommandRun, End, OutputSink, command_end, failure_text};
 use crate::jobs::{JobScope, Jobs, NewJob, Notify, jobs_of};
@@ -31,8 +31,8 @@ use steersman_base::text::is_blank;
 use steersman_core::approval::{Approvals, Asker, CommandOperation, only_reads, outside_arguments};
 use steersman_core::tool::outputs::Outputs;
 use steersman_core::tool::{
-    Args, BackgroundJobs, Concurrency, OnCancel, Parameters, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec,
-    Traits,
+    Args, BackgroundJobs, Concurrency, OnCancel, Parameters, ReleasedBy, Tool, ToolContext, ToolDirectory, ToolError,
+    ToolSpec, Traits,
 };
 
 /// Runs commands in a workspace.
@@ -216,7 +216,7 @@ impl Tool for BashTool {
     }
 }
 
-/// Waits for a command, unless the user sends it to the background meanwhile.
+/// Waits for a command, unless the user sends it to the background meanwhile, or a text that is to be delivered now does.
 async fn wait_for(
     operation: &CommandOperation,
     mut command: StartedCommand,
@@ -232,13 +232,30 @@ async fn wait_for(
         }
     };
     let mut sink = Shown(context);
-    let Some((end, ended)) = command.run.follow(stop, foreground.left(), &mut sink).await else {
+    let mut by = "the user";
+    let left = async {
+        // Without room it is waited for as before.
+        let has_room = !operation.outside && jobs_of(context).is_ok() && jobs.check_room().is_ok();
+        let released = async {
+            if has_room {
+                context.release.requested(ReleasedBy::UrgentText).await;
+            } else {
+                pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            () = foreground.left() => {}
+            () = released => by = "a text of the user that comes now",
+        }
+    };
+    let followed = command.run.follow(stop, left, &mut sink).await;
+    let Some((end, ended)) = followed else {
         drop(foreground);
         command.run.show_again();
         let id = to_background(operation, command, Notify::AtEnd, context, jobs);
         let end = if context.asker.agent.is_main() { ENDS_WITH_SESSION } else { ENDS_WITH_YOU };
         let result = format!(
-            "[the user sent this command to the background, where it continues as {id}: job_output reads what it prints; \
+            "[{by} sent this command to the background, where it continues as {id}: job_output reads what it prints; \
              {end}]\n"
         );
         return Ok(result);

@@ -35,7 +35,7 @@ const KEYS: [(&str, &str, &str); 28] = [
 ];
 
 /// Two values of each key of each section.
-const SECTION_KEYS: [(&str, &str, &str, &str); 25] = [
+const SECTION_KEYS: [(&str, &str, &str, &str); 27] = [
     ("rules", "allow", "['read: one']", "['read: two']"),
     ("rules", "ask", "['read: one']", "['read: two']"),
     ("rules", "deny", "['read: one']", "['read: two']"),
@@ -60,6 +60,8 @@ const SECTION_KEYS: [(&str, &str, &str, &str); 25] = [
     ("editor", "keys", "'default'", "'vim'"),
     ("status", "command", "'one'", "'two'"),
     ("steering", "framing", "'plain'", "'framed'"),
+    ("steering", "agents_give_way", "'now'", "'never'"),
+    ("agents", "at_once", "1", "2"),
     ("sessions", "keep_days", "1", "2"),
 ];
 

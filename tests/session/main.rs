@@ -5,6 +5,7 @@
 use steersman_test_support as support;
 
 mod agent_controls;
+mod background_agents;
 mod browser;
 mod client;
 mod conditions;

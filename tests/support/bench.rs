@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use steersman_agent::subagent::Roster;
-use steersman_base::steering::Framing;
+use steersman_base::steering::{AgentsGiveWay, Framing};
 use steersman_core::approval::{Mode, Policy};
 use steersman_core::control::{OnExhausted, Spending};
 use steersman_core::provider::Streaming;
@@ -44,6 +44,8 @@ pub fn setup(rig: &Rig, dir: &TempDir) -> Setup {
         streaming: Streaming::Off,
         spending: Spending::default(),
         framing: Framing::Plain,
+        agents_give_way: AgentsGiveWay::default(),
+        agents_at_once: steersman_base::limits::AGENTS_AT_ONCE,
         compact_at: 85,
         policy: Policy::default(),
         mode: Mode::Ask,

@@ -5,6 +5,7 @@ use steersman_base::event::{Event, Outcome, Pending};
 use steersman_base::id::AgentId;
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::protocol::{Notice, Update};
+use steersman_base::steering::AgentsGiveWay;
 use steersman_tui::msg::Msg;
 use steersman_tui::status::HostState;
 
@@ -112,11 +113,34 @@ fn tab_is_offered_only_where_something_can_follow() {
 #[test]
 fn it_names_the_child_whose_transcript_is_shown() {
     let mut stage = crew(160, 40);
-    says(&mut stage, "→ main, after agent (running 0:03)");
+    says(&mut stage, "→ main, now: the sub-agent goes on");
     stage.keys("<f3><down><enter>");
     says(&mut stage, "→ file_miner 0, after grep (running 0:03)");
     stage.finished("", "file_miner 0", Outcome::Completed);
-    says(&mut stage, "→ main, after agent (running 0:03)");
+    says(&mut stage, "→ main, now: the sub-agent goes on");
+}
+
+#[test]
+fn it_says_what_goes_on_in_the_background_when_a_text_ends_the_wait_for_it() {
+    let mut stage = Stage::new(160, 40);
+    stage.turn("").call("", "c1", "bash").wait(3_000);
+    says(&mut stage, "→ main, after bash (running 0:03)");
+    assert!(rule(&mut stage).contains("F5 now: the command goes on"), "{}", rule(&mut stage));
+    stage.call("", "c2", "read");
+    assert!(!rule(&mut stage).contains("F5 now"), "not all of them can go on: {}", rule(&mut stage));
+
+    for (setting, enter, f5) in [
+        (AgentsGiveWay::Always, "→ main, now: the sub-agents go on", true),
+        (AgentsGiveWay::Now, "→ main, after agent (running 0:03) and 1 more", true),
+        (AgentsGiveWay::Never, "→ main, after agent (running 0:03) and 1 more", false),
+    ] {
+        let mut stage = Stage::new(160, 40);
+        stage.app.agents_give_way = setting;
+        stage.turn("").call("", "c1", "agent").call("", "c2", "agent").wait(3_000);
+        says(&mut stage, enter);
+        let rule = rule(&mut stage);
+        assert_eq!(rule.contains("F5 now"), f5, "{setting:?}: {rule}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use steersman_test_support as support;
 mod alerts;
 mod approval_popups;
 mod attachments;
+mod background_agents;
 mod branch;
 mod bring_back;
 mod changes_pane;

@@ -1,7 +1,8 @@
-//! The finished sub-agents of a session that the user or the main agent can continue, and the turns that the user gave them.
+//! The finished sub-agents of a session that the user or the main agent can continue, the turns that the user gave them, and the
+//! sub-agents in the background.
 //!
 //! Filled by the `agent` tool when a child ends; a host takes one with [`Continuations::enroll`] and runs what
-//! [`Continuations::take_begun`] returns. Short locks. Always holds: an agent that runs is not among them.
+//! [`Continuations::take_begun`] returns, beside everything else. Short locks. Always holds: an agent that runs is not among them.
 
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
@@ -29,8 +30,10 @@ type Watch = dyn Fn(Vec<AgentId>) + Send + Sync;
 #[derive(Default)]
 struct Inner {
     kept: FinishedAgents,
-    /// Those whose turns the host has not taken yet.
-    begun: Vec<Continuation>,
+    /// The turns that the host has not taken yet.
+    begun: Vec<BoxFuture<'static, ()>>,
+    /// True while a host runs such turns.
+    is_attended: bool,
 }
 
 /// A finished sub-agent that is in the agent tree again.
@@ -74,8 +77,25 @@ impl Continuations {
 
     /// Lets the host run the turn of an agent whose queue has its first text.
     pub fn begin(&self, continuation: Continuation) {
-        lock(&self.inner).begun.push(continuation);
+        let Continuation { agent, agent_controls, controls } = continuation;
+        let Some(tool) = self.tool.get().and_then(Weak::upgrade) else { return };
+        self.run_beside(async move { tool.continue_for_user(agent, agent_controls, controls).await }.boxed());
+    }
+
+    /// Lets the host run this beside everything else.
+    pub(super) fn run_beside(&self, work: BoxFuture<'static, ()>) {
+        lock(&self.inner).begun.push(work);
         self.wake.notify_one();
+    }
+
+    /// Notes that a host runs what [`Continuations::take_begun`] returns from now on, or no longer.
+    pub fn attend(&self, is_attended: bool) {
+        lock(&self.inner).is_attended = is_attended;
+    }
+
+    /// Tells whether a host runs what goes on without its call.
+    pub fn is_attended(&self) -> bool {
+        lock(&self.inner).is_attended
     }
 
     /// Waits until a turn is to begin.
@@ -85,13 +105,7 @@ impl Continuations {
 
     /// Returns the turns that are to begin, each to be run to its end beside everything else.
     pub fn take_begun(&self) -> Vec<BoxFuture<'static, ()>> {
-        let begun = std::mem::take(&mut lock(&self.inner).begun);
-        let tool = self.tool.get().and_then(Weak::upgrade);
-        let run = |Continuation { agent, agent_controls, controls }| {
-            let tool = Arc::clone(tool.as_ref()?);
-            Some(async move { tool.continue_for_user(agent, agent_controls, controls).await }.boxed())
-        };
-        begun.into_iter().filter_map(run).collect()
+        std::mem::take(&mut lock(&self.inner).begun)
     }
 
     /// Tells whether turns are to begin that the host has not taken yet.

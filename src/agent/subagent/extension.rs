@@ -10,6 +10,7 @@ use futures_util::future::{BoxFuture, ready};
 use crate::subagent::{Continuations, Persona, SubAgentTool};
 use crate::{Agent, Configurator, Extension};
 use steersman_base::error::BuildError;
+use steersman_base::steering::AgentsGiveWay;
 use steersman_core::control::AgentControls;
 use steersman_core::tool::{Outputs, ToolScope, ToolSource, WITHOUT};
 
@@ -35,6 +36,10 @@ pub(super) struct ChildParts {
     pub source: Option<Arc<dyn ToolSource>>,
     /// Where the conversations of finished children are kept.
     pub continuations: Arc<Continuations>,
+    /// Which texts for the spawner end the wait of its calls before their agents have ended.
+    pub give_way: AgentsGiveWay,
+    /// How many children work at the same time; `None` for the usual number.
+    pub at_once: Option<usize>,
 }
 
 impl SubAgents {
@@ -82,6 +87,21 @@ impl SubAgents {
     #[must_use]
     pub fn scope(mut self, scope: ToolScope) -> Self {
         self.scope = scope;
+        self
+    }
+
+    /// Sets which texts for the spawner end the wait of its calls before their agents have ended: every text that is due,
+    /// unless this says otherwise. Only a host that runs what goes on ([`Continuations::attend`]) can end one.
+    #[must_use]
+    pub fn agents_give_way(mut self, when: AgentsGiveWay) -> Self {
+        self.parts.give_way = when;
+        self
+    }
+
+    /// Sets how many children work at the same time, at least one; more wait for their turn.
+    #[must_use]
+    pub fn at_once(mut self, count: usize) -> Self {
+        self.parts.at_once = Some(count.max(1));
         self
     }
 
@@ -148,10 +168,10 @@ impl SubAgents {
                 names.iter().filter(|name| name.starts_with(WITHOUT) || source.knows(name)).cloned().collect()
             }
         };
-        let tool = SubAgentTool::inheriting(agent, self.personas.clone(), &of_servers)?;
         let mut parts = self.parts.clone();
         parts.agent_controls = parts.agent_controls.or_else(|| agent.agent_controls().cloned());
-        let tool = Arc::new(tool.with(self.numbers.clone(), parts));
+        let (personas, numbers) = (self.personas.clone(), self.numbers.clone());
+        let tool = Arc::new(SubAgentTool::inheriting(agent, personas, &of_servers, numbers, parts)?);
         self.parts.continuations.run_by(&tool);
         agent.internal_add_tool(tool)
     }

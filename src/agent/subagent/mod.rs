@@ -6,7 +6,8 @@
 //!
 //! # Where things are
 //!
-//! - sub-agents and their ids: `tool.rs`; tests: `subagent/mod.rs`, `subagent/events.rs`
+//! - the tool, calls that wait and calls that do not: `tool.rs`; tests: `subagent/mod.rs`, `tests/session/background_agents.rs`
+//! - how a sub-agent is made and run, and its id: `spawner.rs`; tests: `subagent/mod.rs`, `subagent/events.rs`
 //! - steering one child: its queue, cancelling it alone, messages that come back when it ends: `member.rs`,
 //!   `src/core/control/agent_controls.rs`, `src/session/host/handle.rs`; tests: `tests/session/agent_controls.rs`
 //! - personas, `<available_agents>`, temporary workspaces: `persona.rs`, `extension.rs`, `temp_workspace.rs`,
@@ -25,6 +26,7 @@ mod finished;
 mod member;
 mod persona;
 mod roster;
+mod spawner;
 mod temp_workspace;
 mod tool;
 

@@ -247,6 +247,20 @@ pub enum Event {
         /// Why, when it failed.
         message: Option<String>,
     },
+    /// No call waits for a sub-agent any longer, and it goes on; the envelope carries the spawner's id.
+    AgentBackgrounded {
+        /// The agent.
+        child: AgentId,
+    },
+    /// The answer of a sub-agent that no call waited for enters the conversation of its spawner, as a message of its own.
+    AgentAnswered {
+        /// The agent that has ended.
+        child: AgentId,
+        /// How.
+        outcome: Outcome,
+        /// Its answer, or why there is none.
+        answer: String,
+    },
     /// The model's context window; once at construction and again after a switch.
     ContextCap {
         /// Tokens, when any source knows it.

@@ -1,8 +1,9 @@
 //! The lines in which an event is told where nothing of its own is shown for it. The transcript on the screen, the plain line
 //! output and the exports share them, so that a new kind of event is decided about here once.
 
-use super::Event;
+use super::{Event, Outcome};
 use crate::details::UndoneFile;
+use crate::text::visible_line;
 
 /// One line about an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,15 @@ impl Event {
             Self::PlanChanged(changed) => note(changed.sentence()),
             Self::PlanNotified(notified) => note(notified.sentence()),
             Self::TaskClosed {} => note("the task is closed: your next text begins one".to_owned()),
+            Self::AgentBackgrounded { child } => note(format!("{child} goes on in the background")),
+            Self::AgentAnswered { child, outcome, answer } => {
+                let (is_warning, end) = match outcome {
+                    Outcome::Completed | Outcome::Synthesized => (false, format!("the answer of {child} is delivered")),
+                    Outcome::Cancelled => (false, format!("{child} has no answer: {}", visible_line(answer))),
+                    Outcome::Failed => (true, format!("{child} failed: {}", visible_line(answer))),
+                };
+                vec![EventNote { is_warning, text: end }]
+            }
             Self::Reset {} => note("history cleared: the model starts afresh".to_owned()),
             Self::SessionStarted { .. }
             | Self::TurnStarted { .. }

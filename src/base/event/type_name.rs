@@ -33,6 +33,8 @@ impl Event {
             Self::ToolResult { .. } => "tool_result",
             Self::AgentSpawned { .. } => "agent_spawned",
             Self::AgentFinished { .. } => "agent_finished",
+            Self::AgentBackgrounded { .. } => "agent_backgrounded",
+            Self::AgentAnswered { .. } => "agent_answered",
             Self::ContextCap { .. } => "context_cap",
             Self::FallbackNotice { .. } => "fallback_notice",
             Self::Retrying { .. } => "retrying",

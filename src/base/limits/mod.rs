@@ -83,6 +83,8 @@ pub const CONTEXT_MOST_TOKENS: u64 = 1_000_000_000;
 pub const PAUSES: u32 = 10;
 /// Tool calls of one group that run at the same time.
 pub const PARALLEL_TOOLS: usize = 8;
+/// Sub-agents that work at the same time; more wait for their turn.
+pub const AGENTS_AT_ONCE: usize = 8;
 
 /// Longest time for which the screen applies what the agents did before it looks at keys again.
 pub const FOLD_TIME: Duration = Duration::from_millis(4);

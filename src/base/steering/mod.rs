@@ -195,6 +195,19 @@ pub enum Framing {
     Framed,
 }
 
+/// Which texts for an agent end the wait of its calls for sub-agents: these go on in the background then (D28).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentsGiveWay {
+    /// Every text that is due at the boundary behind the calls.
+    #[default]
+    Always,
+    /// Those that are to be delivered now.
+    Now,
+    /// None.
+    Never,
+}
+
 /// What an agent did when a text for it was accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

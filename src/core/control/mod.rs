@@ -30,7 +30,7 @@ mod rules;
 mod step_limit;
 
 pub use agent_controls::{AgentControls, Controls};
-pub use agent_notes::{AgentNote, AgentNotes};
+pub use agent_notes::{AgentNote, AgentNotes, ReportCause};
 pub use budget::{Budget, BudgetStanding, ChargeOutcome, Spending};
 pub use cancellable::Cancellable;
 pub use context::ContextBook;

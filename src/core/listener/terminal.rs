@@ -5,6 +5,7 @@
 //! and labelled, with `· ` lines only. All instances of a tree share the writers; a failing writer does not affect
 //! the run.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -55,6 +56,8 @@ struct TerminalState {
     window: Option<u64>,
     /// The announced rescue of this agent, whose text will be the answer.
     rescue: Option<AgentId>,
+    /// The sub-agents in the background whose answers have not come.
+    awaited: BTreeSet<AgentId>,
 }
 
 /// A running call, with what the line at its end needs.
@@ -176,9 +179,11 @@ impl Terminal {
         self.note(&note);
     }
 
-    /// Writes a text that nothing followed: it is the answer.
+    /// Writes a text that nothing followed: it is the answer, unless agents work in the background: then the next turn has it.
     fn write_whole(&self, state: &mut TerminalState) {
-        if let Some(text) = state.whole.take() {
+        if state.awaited.is_empty()
+            && let Some(text) = state.whole.take()
+        {
             self.answer(&text);
             self.end_line();
         }
@@ -322,6 +327,22 @@ impl Listener for Terminal {
             }
             Event::AgentFinished { child, outcome, message } => {
                 self.note(&ended(&visible_line(child.as_str()), *outcome, message.as_deref()));
+                // One that was stopped lets no turn begin.
+                if *outcome == Outcome::Cancelled && state.awaited.remove(child) {
+                    self.write_whole(state);
+                }
+            }
+            Event::AgentBackgrounded { child } => {
+                state.awaited.insert(child.clone());
+                self.around(&envelope.event);
+            }
+            Event::AgentAnswered { child, .. } => {
+                state.awaited.remove(child);
+                // What was said before it is not the answer.
+                if let Some(text) = state.whole.take() {
+                    self.note(&format!("says: {}", summary::one_line(&text)));
+                }
+                self.around(&envelope.event);
             }
             Event::TurnEnded { outcome, message, .. } => {
                 state.calls.clear();

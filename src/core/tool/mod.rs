@@ -15,6 +15,7 @@
 //! - arguments that passed the check: what a tool's `execute` reads: `args.rs`
 //! - the error of a tool: what a call has in place of a result: `error.rs`
 //! - a tool made of a closure: `fn_tool.rs`
+//! - calls that return before what they wait for has ended: `release.rs`; tests: `tests/session/background_agents.rs`
 //! - images that calls return beside their text: `images.rs`
 //! - arguments as strict modes of servers and tags of models write them: `lenient.rs`
 
@@ -28,6 +29,7 @@ mod jobs;
 pub mod lenient;
 pub mod outputs;
 mod params;
+mod release;
 mod schema;
 mod source;
 mod spec;
@@ -58,6 +60,7 @@ pub use images::ResultImages;
 pub use jobs::{BackgroundJobs, JobNews, JobNote, NoJobs};
 pub use outputs::{Outputs, SavedOutput};
 pub use params::{Choices, Parameters, ParametersBuilder};
+pub use release::{CallRelease, CallStage, ReleasedBy};
 pub use source::{ToolScope, ToolSource, WITHOUT};
 pub use spec::ToolSpec;
 pub use toolbox::{Additions, FoundTool, Toolbox, WeakAdditions};
@@ -248,6 +251,8 @@ pub struct ToolContext {
     pub jobs: Arc<dyn BackgroundJobs>,
     /// The agent that spawned this one.
     pub parent: Option<AgentId>,
+    /// How the call is released before its end.
+    pub release: CallRelease,
 }
 
 /// One thing that a running call tells.
@@ -284,6 +289,7 @@ impl ToolContext {
             images: ResultImages::default(),
             jobs: Arc::new(NoJobs),
             parent: None,
+            release: CallRelease::default(),
         }
     }
 

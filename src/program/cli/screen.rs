@@ -292,6 +292,7 @@ pub(super) fn options(start: &Start, prompt: Option<String>, themes: Themes) -> 
         )),
         // GNU screen holds a lone Esc back until the next key while the mouse is asked for, and Esc stops a turn.
         mouse: if screen.mouse.unwrap_or(relay != Relay::Screen) { MouseMode::On } else { MouseMode::Off },
+        agents_give_way: start.config.agents_give_way,
         titled: if screen.title.unwrap_or(true) { Titled::Yes } else { Titled::No },
         way: way(screen.notify.unwrap_or_default(), relay),
         relay,

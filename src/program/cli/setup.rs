@@ -100,6 +100,8 @@ pub async fn setup(
         streaming: config.streaming,
         spending: config.spending,
         framing: config.framing,
+        agents_give_way: config.agents_give_way,
+        agents_at_once: config.agents_at_once,
         compact_at: config.compact_at,
         policy: Policy {
             answerer: start.answerer,

@@ -129,6 +129,7 @@ mod tests {
             "screen.notify_when",
             "editor.keys",
             "steering.framing",
+            "steering.agents_give_way",
         ] {
             let allowed = allowed(key).unwrap();
             let words: Vec<&str> = allowed.split('"').skip(1).step_by(2).collect();

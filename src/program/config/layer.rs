@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use crate::program::config::settings::{ADDRESS, FILE, FLAG, TEXT, TOKENS, VARIABLE, settings};
 use crate::program::config::{
-    CommandSetting, EditorSection, Key, Provider, RuleLists, SandboxSection, ScreenSection, ServerSection,
-    SessionsSection, StatusSection, SteeringSection, WebSection,
+    AgentsSection, CommandSetting, EditorSection, Key, Provider, RuleLists, SandboxSection, ScreenSection,
+    ServerSection, SessionsSection, StatusSection, SteeringSection, WebSection,
 };
 use steersman_base::price::{Money, Prices};
 use steersman_core::approval::Mode;
@@ -88,6 +88,8 @@ settings! {
         status: StatusSection;
         /// Texts that reach an agent while it works.
         steering: SteeringSection;
+        /// Sub-agents.
+        agents: AgentsSection;
         /// The sessions that are saved.
         sessions: SessionsSection;
     }

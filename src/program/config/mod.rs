@@ -32,7 +32,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use steersman_base::dialect::Dialect;
-use steersman_base::steering::Framing;
+use steersman_base::steering::{AgentsGiveWay, Framing};
 use steersman_base::text::visible_line;
 use steersman_core::approval::{Mode, ModeRefused, RuleError};
 use steersman_core::control::{Spending, Staleness};
@@ -47,8 +47,8 @@ pub use permissions::{ClaudeSettings, PermissionPlaces};
 pub use project::ProjectLayer;
 pub use resolve::Environment;
 pub use sections::{
-    EditorSection, MessageKeys, Notify, NotifyWhen, RuleLists, SandboxKind, SandboxSection, ScreenPictures,
-    ScreenSection, SessionsSection, StatusSection, SteeringSection, WebSection,
+    AgentsSection, EditorSection, MessageKeys, Notify, NotifyWhen, RuleLists, SandboxKind, SandboxSection,
+    ScreenPictures, ScreenSection, SessionsSection, StatusSection, SteeringSection, WebSection,
 };
 pub use server::{CommandSetting, KeyPlace, Server};
 pub use services::{SERVICES, Service};
@@ -90,6 +90,10 @@ pub struct Config {
     pub spending: Spending,
     /// How texts reach an agent's model while it works.
     pub framing: Framing,
+    /// Which texts end the wait for sub-agents.
+    pub agents_give_way: AgentsGiveWay,
+    /// How many sub-agents work at the same time.
+    pub agents_at_once: usize,
     /// How full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
     pub compact_at: u8,
     /// How much runs without a question.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use crate::program::config::{
@@ -146,6 +147,9 @@ impl Config {
                 prices: merged.prices.clone().unwrap_or_default(),
             },
             framing: merged.steering.as_ref().and_then(|steering| steering.framing).unwrap_or(Framing::Framed),
+            agents_give_way: merged.steering.as_ref().and_then(|steering| steering.agents_give_way).unwrap_or_default(),
+            agents_at_once: (merged.agents.as_ref().and_then(|agents| agents.at_once))
+                .map_or(limits::AGENTS_AT_ONCE, NonZeroUsize::get),
             compact_at: match merged.compact_at.unwrap_or(limits::COMPACT_AT) {
                 percent @ 0..=100 => percent,
                 more => return Err(ConfigError::CompactAt(more)),

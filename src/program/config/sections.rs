@@ -1,13 +1,14 @@
 //! The sections of the configuration file: rules, sandbox, web, screen, editor, steering, sessions. Each is also a value of its
 //! own, filled gap by gap.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use crate::program::config::settings::{ADDRESS, DIRECTORIES, FILE, FLAG, TEXT, VARIABLE, settings};
 use crate::program::config::{CommandSetting, Key};
-use steersman_base::steering::Framing;
+use steersman_base::steering::{AgentsGiveWay, Framing};
 use steersman_core::approval::{RuleError, Rules};
 
 /// What a list of rules allows.
@@ -210,6 +211,16 @@ settings! {
     pub struct SteeringSection {
         /// How they reach the model.
         framing: Framing, "\"framed\" or \"plain\"";
+        /// Which of them end the wait for sub-agents, which go on in the background then.
+        agents_give_way: AgentsGiveWay, "\"always\", \"now\" or \"never\"";
+    }
+}
+
+settings! {
+    /// What is said about sub-agents.
+    pub struct AgentsSection {
+        /// How many work at the same time.
+        at_once: NonZeroUsize, "a whole number, 1 or more";
     }
 }
 

@@ -1,4 +1,5 @@
-//! The turns that the user gave finished sub-agents, run by the worker beside those of the main agent.
+//! The turns of sub-agents that no call waits for, run by the worker beside those of the main agent: those in the background,
+//! and those that the user continued.
 //!
 //! Always holds: a turn goes on as long as the worker waits for anything; dropping it ends all of them, and each says so.
 
@@ -11,7 +12,7 @@ use futures_util::stream::FuturesUnordered;
 use crate::host::{Mailbox, Notice, Update};
 use steersman_agent::subagent::Continuations;
 
-/// The running turns of continued sub-agents.
+/// The running turns of such sub-agents.
 pub(super) struct Continued {
     continuations: Arc<Continuations>,
     running: FuturesUnordered<BoxFuture<'static, ()>>,
@@ -26,6 +27,7 @@ impl Continued {
                 mailbox.push(Update::Notice(Notice::Continuable(agents)));
             }
         });
+        continuations.attend(true);
         Self { continuations: Arc::clone(continuations), running: FuturesUnordered::new() }
     }
 
@@ -50,7 +52,9 @@ impl Continued {
 
 impl Drop for Continued {
     fn drop(&mut self) {
+        self.continuations.attend(false);
         // Each emits its end.
+        drop(self.continuations.take_begun());
         self.running.clear();
         self.continuations.clear();
     }

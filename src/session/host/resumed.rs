@@ -15,6 +15,7 @@ use steersman_base::message::Message;
 use steersman_base::plan::PlanChanged;
 use steersman_base::protocol::Unfinished;
 use steersman_base::steering::Rule;
+use steersman_core::control::AgentNote;
 
 /// A session that an earlier process left: first what happened in it, then what it goes on with.
 pub trait ResumeSource: Send + Debug {
@@ -35,6 +36,8 @@ pub struct Resumed {
     pub messages: Vec<Message>,
     /// The sub-agents that can go on.
     pub agents: FinishedAgents,
+    /// Answers of sub-agents in the background that did not reach the main agent.
+    pub answers: Vec<AgentNote>,
     /// Whether the task of the main agent waits for an answer; `None` where only the conversation tells it.
     pub task_open: Option<bool>,
     /// What happened and was not told yet, for a screen to show again.
@@ -65,6 +68,7 @@ impl Resumed {
         let replaced = agent.resume(&self.messages, self.numbers.turns);
         agent.resume_task(self.task_open);
         continuations.take_over(self.agents);
+        agent.resume_answers(self.answers);
         if let Some(rules) = self.rules {
             agent.rules().take_over(rules);
         }

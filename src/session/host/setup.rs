@@ -25,7 +25,7 @@ use steersman_base::error::BuildError;
 use steersman_base::event::{Event, SCHEMA};
 use steersman_base::limits;
 use steersman_base::protocol::{HookStatus, PromptTemplate};
-use steersman_base::steering::Framing;
+use steersman_base::steering::{AgentsGiveWay, Framing};
 use steersman_base::summary::count;
 use steersman_base::text::clip;
 use steersman_core::approval::{Approvals, MainWeb, Mode, Network, Policy, Sandboxed};
@@ -72,6 +72,10 @@ pub struct Setup {
     pub spending: Spending,
     /// How texts of the user reach the models during a turn.
     pub framing: Framing,
+    /// Which texts end the wait for sub-agents.
+    pub agents_give_way: AgentsGiveWay,
+    /// How many sub-agents work at the same time.
+    pub agents_at_once: usize,
     /// How full the context window is when older rounds are summarised, per cent; 0 is never beforehand.
     pub compact_at: u8,
     /// Who answers questions, the rules, and the user's own places. The rest of it is found out here.
@@ -204,11 +208,11 @@ impl Setup {
                 configurator.add_extension(Arc::new(SkillCatalogue::new(skills)))?;
                 nested.into_iter().try_for_each(|nested| configurator.add_extension(Arc::new(nested)))?;
                 configurator.add_extension(Arc::new(UndoNotes { changes: Arc::clone(handle.changes()) }))?;
-                let agents =
-                    SubAgents::new(personas)?.agent_controls(Arc::clone(agent_controls)).outputs(pools.outputs.clone());
+                let agents = SubAgents::new(personas)?.agent_controls(Arc::clone(agent_controls));
+                let agents = agents.outputs(pools.outputs.clone()).source(Some(source)).scope(scope.clone());
                 let agents = agents.continuations(Arc::clone(handle.continuations()));
-                let agents = agents.source(Some(source)).scope(scope.clone());
-                configurator.add_extension(Arc::new(agents.numbers(numbers)))?;
+                let agents = agents.agents_give_way(self.agents_give_way).at_once(self.agents_at_once).numbers(numbers);
+                configurator.add_extension(Arc::new(agents))?;
                 // Behind everything else: what they add comes last in each request.
                 configurator.add_extension(Arc::new(ServerTools::new(Arc::clone(&servers), scope)))
             })

@@ -72,6 +72,8 @@ pub(super) struct BetweenTurns {
 pub(super) enum FirstWork {
     Compact,
     Retry,
+    /// Sub-agents in the background have answered.
+    Answers,
 }
 
 /// A host without any side work.
@@ -123,6 +125,10 @@ impl TurnLoop {
             if is_reset {
                 last = LastRun::None;
             }
+            // Answers go with whatever starts a turn, or start one; not when the user or a failure has stopped the last.
+            let answers =
+                (!queue.deliverable() && queue.starts_turns() && agent.has_answers()).then_some(FirstWork::Answers);
+            let first = first.or(answers);
             if first.is_none() && !queue.deliverable() {
                 let idle = if side.runs() { WorkerState::Running } else { WorkerState::Idle(last.clone()) };
                 self.state.send_replace(idle);
@@ -145,6 +151,7 @@ impl TurnLoop {
                 match first {
                     Some(FirstWork::Compact) => agent.compact().await.map(|()| true),
                     Some(FirstWork::Retry) => agent.retry().await,
+                    Some(FirstWork::Answers) => agent.run_answers().await.map(|_| true),
                     None => agent.run_queue().await.map(|_| true),
                 }
             };

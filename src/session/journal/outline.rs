@@ -323,6 +323,8 @@ impl Digest {
             self.agents += u64::from(self.spawned.insert(child.clone()));
             // Others run within the turn of their parent.
             self.alone.extend(call.is_none().then_some(child));
+        } else if let Event::AgentBackgrounded { child } = event {
+            self.alone.push(child);
         } else if let Event::AgentFinished { child, .. } = event {
             self.alone.retain(|other| *other != child);
         } else if let Event::Tokens(usage) = event {

@@ -128,6 +128,7 @@ impl RestoreReducer {
                 if replaced {
                     self.messages.clear();
                 }
+                self.agents.main_says(&messages);
                 self.messages.extend(messages);
             }
             Record::AgentHistory { agent, replaced, messages } => self.agents.say(&agent, replaced, messages),
@@ -159,8 +160,20 @@ impl RestoreReducer {
         let unfinished = Unfinished { drafts, pending, agents, settled, sent, images: Vec::new() };
         let plan = self.plans.get(&AgentId::main()).map(AgentPlan::left);
         let Self { messages, agents, undone, rules, numbers, task_open, .. } = self;
-        let agents = agents.resumed();
-        Resumed { messages, agents, task_open, closing, unfinished, undone, rules, plan, numbers, ..Resumed::default() }
+        let (agents, answers) = agents.resumed(why);
+        Resumed {
+            messages,
+            agents,
+            answers,
+            task_open,
+            closing,
+            unfinished,
+            undone,
+            rules,
+            plan,
+            numbers,
+            ..Resumed::default()
+        }
     }
 
     fn accept(&mut self, to: &AgentId, entry: &Pending) {

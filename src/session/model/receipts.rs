@@ -198,6 +198,7 @@ impl Receipts {
             Event::AgentSpawned { child, call, .. } => {
                 self.agents.entry(child.clone()).or_default().has_own_turn = call.is_none();
             }
+            Event::AgentBackgrounded { child } => self.agents.entry(child.clone()).or_default().has_own_turn = true,
             Event::AgentFinished { child, outcome, .. } => return self.ended(child, unseen_reason(*outcome)),
             Event::Reset {} => return self.reset(&envelope.agent),
             // All other kinds say nothing about a text that was sent.

@@ -41,6 +41,7 @@ use crate::ui_context::UiContext;
 use steersman_base::event::Envelope;
 use steersman_base::id::AgentId;
 use steersman_base::protocol::DraftText;
+use steersman_base::steering::AgentsGiveWay;
 use steersman_session::model::agents::AgentNode;
 use steersman_session::model::{PendingStage, PendingText, Receipt, ReceiptState};
 
@@ -73,6 +74,8 @@ pub struct App {
     pub pointer: Pointer,
     /// Notifications for a user who does not look.
     pub alerts: Alerts,
+    /// Which texts end the wait for sub-agents.
+    pub agents_give_way: AgentsGiveWay,
     /// The recorded session that is shown instead of the run.
     pub replay: Option<Replay>,
     /// What was typed just now and were keys of a pane.
@@ -110,6 +113,7 @@ impl App {
             regions: Regions::default(),
             pointer: Pointer::default(),
             alerts: Alerts::default(),
+            agents_give_way: AgentsGiveWay::default(),
             replay: None,
         };
         app.fit_composer();

@@ -113,16 +113,15 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubjec
 }
 
 fn ended_by_quitting(run: &RunState) -> String {
+    let whom = || run.stopped_by_all().unwrap_or_default();
+    let is_awaited = run.run_alone().any(|node| node.is_in_background);
+    let cause = if is_awaited { "in the background" } else { "which you continued" };
     match (run.run_alone().count(), run.runs(), run.jobs.running()) {
         (1, ..) => {
-            let whom = run.stopped_by_all().unwrap_or_default();
-            format!("{whom}, which you continued, is running. Quitting stops it and ends what its tools have started.")
+            format!("{}, {cause}, is running. Quitting stops it and ends what its tools have started.", whom())
         }
         (2.., ..) => {
-            let whom = run.stopped_by_all().unwrap_or_default();
-            format!(
-                "{whom}, which you continued, are running. Quitting stops them and ends what their tools have started."
-            )
+            format!("{}, {cause}, are running. Quitting stops them and ends what their tools have started.", whom())
         }
         (0, true, _) => "A turn is running. Quitting stops it and ends what its tools have started.".to_owned(),
         (0, false, 1) => "1 command runs in the background. Quitting ends it.".to_owned(),

@@ -330,6 +330,7 @@ fn state_text(node: &AgentNode, now: Timestamp) -> String {
             format!("in {} for {time}", visible_line(&tools(&node.open)))
         }
         (AgentStatus::Retrying, Activity::Retrying { attempt, .. }) => format!("waits to try again, attempt {attempt}"),
+        (AgentStatus::Awaiting, _) => "waits for its sub-agents".to_owned(),
         (AgentStatus::Waiting, _) => "waits for the model".to_owned(),
         (state, _) => state.word().to_owned(),
     }

@@ -96,6 +96,7 @@ fn new_app(options: &ScreenOptions, size: Size, medium: Medium) -> App {
     if medium == Medium::Screen {
         app.message.set_editor_keys(options.editor_keys);
     }
+    app.agents_give_way = options.agents_give_way;
     app.alerts.when = options.when;
     if options.tour == TourStart::AtOnce {
         app.ui.tour.toggle();

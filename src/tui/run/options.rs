@@ -19,6 +19,7 @@ use crate::tour::TourStart;
 use steersman_base::event::Envelope;
 use steersman_base::id::ClientId;
 use steersman_base::price::Prices;
+use steersman_base::steering::AgentsGiveWay;
 
 /// What the screen is to show from the start.
 #[derive(Debug, Clone, Default)]
@@ -59,6 +60,8 @@ pub struct ScreenOptions {
     pub keymap: Keymap,
     /// Which keys the message takes.
     pub editor_keys: EditorKeys,
+    /// Which texts end the wait for sub-agents.
+    pub agents_give_way: AgentsGiveWay,
     /// The name that the session is saved by.
     pub session: Option<String>,
     /// The name of this client; `None` where the run was started with this screen.

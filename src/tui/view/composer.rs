@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::forecast::of_enter;
+use super::forecast::{of_enter, who_goes_on};
 use crate::app::App;
 use crate::app::escape::{Escape, next_escape};
 use crate::message::purpose::CallText;
@@ -13,7 +13,7 @@ use crate::timeline;
 use crate::transcript::view::Metrics;
 use crate::transcript::view::search_line::progress;
 use crate::widgets::fit::{columns, fill, put, put_right, row};
-use steersman_base::event::Outcome;
+use steersman_base::event::{Delivery, Outcome};
 use steersman_session::model::WaitingAgent;
 use steersman_session::model::agents::Activity;
 
@@ -107,12 +107,18 @@ fn hints(app: &App) -> Vec<String> {
     hints.into_iter().map(|hint| app.spell(&as_it_is(app, hint)).into_owned()).collect()
 }
 
-/// Leaves out of a hint what is not so now: while tools run nothing is delivered at once.
+/// Leaves out of a hint what is not so now: while tools run that cannot go on in the background nothing is delivered at once.
 fn as_it_is(app: &App, hint: String) -> String {
     let target = app.message.editing().map(|editing| editing.agent.clone());
     let target = target.unwrap_or_else(|| app.message.draft_target(&app.message_context()));
-    let waits = app.ui.run.agents.get(&target).is_some_and(|node| node.activity == Activity::Tools);
-    if waits { hint.replace(" · F5 now", "").replace("F5 now · ", "") } else { hint }
+    let tools = app.ui.run.agents.get(&target).filter(|node| node.activity == Activity::Tools);
+    let Some(node) = tools else { return hint };
+    match who_goes_on(app, node, Delivery::Now) {
+        // The line beside it says what goes on.
+        Some(_) if who_goes_on(app, node, Delivery::Steer).is_some() => hint,
+        Some(who) => hint.replace("F5 now", &format!("F5 now: {who}")),
+        None => hint.replace(" · F5 now", "").replace("F5 now · ", ""),
+    }
 }
 
 /// Tells whether nothing can be sent.
@@ -181,11 +187,17 @@ fn keys(app: &App) -> &'static [&'static str] {
             // A sub-agent has one turn, nothing comes after it.
             let has_next_turn = app.message.draft_target(&app.message_context()).is_main();
             match (has_next_turn, app.ui.run.pending.is_empty()) {
-                (true, true) => &["Tab after the turn · F5 now · Alt+V kind", "Tab after the turn · F5 now", "F1 keys"],
+                (true, true) => &[
+                    "Tab after the turn · F5 now · Alt+V kind",
+                    "Tab after the turn · F5 now",
+                    "Tab after the turn",
+                    "F1 keys",
+                ],
                 (true, false) => &[
                     "Tab after the turn · F5 now · Alt+V kind · Alt+Up takes back · F2 pending",
                     "Tab after the turn · F5 now · Alt+Up takes back · F2 pending",
                     "Tab after the turn · F5 now",
+                    "Tab after the turn",
                     "F1 keys",
                 ],
                 (false, true) => &["F5 now · Alt+V kind", "F5 now", "F1 keys"],

@@ -15,7 +15,8 @@ use steersman_base::clock::seconds_between;
 use steersman_base::event::{Delivery, Outcome};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
-use steersman_base::steering::TextKind;
+use steersman_base::protocol::ApprovalRequest;
+use steersman_base::steering::{AgentsGiveWay, TextKind};
 use steersman_base::text::{clip, visible_line};
 use steersman_session::model::agents::{Activity, AgentNode};
 use steersman_session::model::{PendingStage, PendingText, WaitingAgent};
@@ -199,7 +200,10 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
         (_, Activity::Writing) => {
             owned(&["after this answer, sooner if it calls a tool", "after this answer, or sooner", "next turn?"])
         }
-        (_, Activity::Tools) => after_tools(app, node),
+        (_, Activity::Tools) => match who_goes_on(app, node, delivery) {
+            Some(who) => vec![format!("now: {who}"), "now".to_owned()],
+            None => after_tools(app, node),
+        },
     }
 }
 
@@ -318,6 +322,45 @@ fn forward_to(app: &App, agent: &AgentId) -> Option<usize> {
     let is_long = seconds_between(since, app.ui.now) >= limits::FORWARD_AFTER.as_secs();
     let count = app.ui.run.agents.addressed_beneath(agent).len();
     (is_long && count > 0).then_some(count)
+}
+
+/// Returns what goes on in the background when such a text ends the wait of an agent for its calls; `None` where one of these
+/// cannot.
+pub fn who_goes_on(app: &App, node: &AgentNode, delivery: Delivery) -> Option<&'static str> {
+    // A question may be about any of them, and none that is asked about has begun.
+    let is_asked = |open: &ApprovalRequest| open.asker.as_ref().is_some_and(|asker| asker.agent == node.id);
+    if !node.questions().is_empty() || app.ui.run.permissions.open.iter().any(is_asked) {
+        return None;
+    }
+    let (mut agents, mut commands) = (0, 0);
+    for call in &node.open {
+        let released_by = match call.name.as_str() {
+            "agent" => {
+                agents += 1;
+                match app.agents_give_way {
+                    AgentsGiveWay::Always => delivery != Delivery::FollowUp,
+                    AgentsGiveWay::Now => delivery == Delivery::Now,
+                    AgentsGiveWay::Never => false,
+                }
+            }
+            "bash" => {
+                commands += 1;
+                delivery == Delivery::Now
+            }
+            _ => false,
+        };
+        if !released_by {
+            return None;
+        }
+    }
+    match (agents, commands) {
+        (0, 0) => None,
+        (0, 1) => Some("the command goes on"),
+        (1, 0) => Some("the sub-agent goes on"),
+        (_, 0) => Some("the sub-agents go on"),
+        (0, _) => Some("the commands go on"),
+        (_, _) => Some("the calls go on"),
+    }
 }
 
 /// Names the call that has run longest, and how many run beside it.

@@ -9,7 +9,7 @@ use steersman_base::event::{JobEnd, Outcome};
 use steersman_base::id::MessageId;
 use steersman_base::plan::PlanNews;
 use steersman_base::steering::{RuleScope, TextKind};
-use steersman_core::control::AgentNote;
+use steersman_core::control::{AgentNote, ReportCause};
 use steersman_core::tool::JobNote;
 use steersman_core::wrapper::{SentWhen, WrappedText, agent_note, job_note, plan_news, wrap, wrapped};
 
@@ -55,9 +55,10 @@ fn an_instead_is_the_task_and_nothing_of_the_old_one_goes_on() {
 fn what_the_program_tells_of_jobs_and_of_continued_agents_is_no_text_of_the_user() {
     let agent = AgentNote {
         agent: "file_miner 0".into(),
-        asked: "look at the tests".to_owned(),
+        cause: ReportCause::Continued { asked: "look at the tests".to_owned() },
         outcome: Outcome::Completed,
         answer: "# Report\n- count TODO".to_owned(),
+        starts_turn: false,
     };
     let end = JobEnd::interrupted("j1".into(), "its program ended");
     let job = JobNote { end: Arc::new(end), command: "run `ls`".to_owned(), last: "find main".to_owned() };

@@ -184,7 +184,8 @@ fn lines_reach_two_children_that_stream_side_by_side_each_its_own_and_all_of_the
         ("two", 2) => streamed_call(&held[1]),
         (_, _) => Reply::text("Done."),
     });
-    let mut run = exec(&server).args(["--json", "--steer-stdin", "hello"]).piped().run();
+    let never = ["--set", "steering.agents_give_way=never"];
+    let mut run = exec(&server).args(never).args(["--json", "--steer-stdin", "hello"]).piped().run();
     gates.iter().for_each(Gate::wait_reached);
     run.write("@file_miner 0 the sources only\n");
     wait_pending(&mut run, "the sources only", &["file_miner 0"]);

@@ -1,6 +1,7 @@
 //! `exec` for programs: its lines, its result, its exit codes, its requests, and the schema of all of them.
 
 mod attached;
+mod background_agents;
 mod ends;
 mod environments;
 mod files;

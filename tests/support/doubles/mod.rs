@@ -147,6 +147,12 @@ impl Rig {
                     let at = open.iter().position(|id| *id == child.to_string());
                     open.remove(at.expect("an agent that never began has ended"));
                 }
+                // It may go on behind the turn.
+                Event::AgentBackgrounded { child } => {
+                    let at = open.iter().position(|id| *id == child.to_string());
+                    let agent = open.remove(at.expect("an agent that does not run goes on in the background"));
+                    open.insert(0, agent);
+                }
                 _ => {}
             }
         }

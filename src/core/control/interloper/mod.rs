@@ -21,7 +21,7 @@ use crate::control::queue::{Doing, Queue, TakenTexts};
 use crate::sync::{Mutex, MutexGuard};
 use steersman_base::clock;
 use steersman_base::error::Refused;
-use steersman_base::event::{Pending, UserText};
+use steersman_base::event::{Delivery, Pending, UserText};
 use steersman_base::id::MessageId;
 use steersman_base::limits;
 use steersman_base::steering::SentDuring;
@@ -254,6 +254,29 @@ impl Interloper {
         }
     }
 
+    /// Returns how urgent the most urgent text is that would enter at a boundary now. For the agent.
+    pub fn next_delivery(&self) -> Option<Delivery> {
+        self.lock().next_delivery()
+    }
+
+    /// Waits until a text would enter at a boundary that is urgent enough for this; takes nothing. For the agent.
+    pub async fn awaits_delivery(&self, is_enough: impl Fn(Delivery) -> bool) {
+        loop {
+            let mut wake = std::pin::pin!(self.urgent.notified());
+            wake.as_mut().enable();
+            if self.next_delivery().is_some_and(&is_enough) {
+                return;
+            }
+            wake.await;
+        }
+    }
+
+    /// Tells whether a turn can start without a new text: no stop and no failed turn holds the queue back.
+    pub fn starts_turns(&self) -> bool {
+        let queue = self.lock();
+        !queue.paused && queue.bars == 0
+    }
+
     /// Tells whether anything is to go now: the calls not yet started give way to it.
     pub fn urgent(&self) -> bool {
         self.lock().urgent()
@@ -281,6 +304,11 @@ impl Interloper {
     /// Notes that no turn runs any more. For the agent.
     pub fn ended_turn(&self) {
         self.lock().doing = Doing::Nothing;
+    }
+
+    /// Returns what the agent does now; `None` while no turn runs.
+    pub fn during(&self) -> Option<SentDuring> {
+        self.lock().during()
     }
 
     /// Returns the tool calls that the agent has begun since a text was sent. For the agent.

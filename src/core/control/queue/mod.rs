@@ -201,6 +201,12 @@ impl Queue {
         self.entries().any(|entry| !entry.held && entry.trigger.is_none() && entry.delivery == Delivery::Now)
     }
 
+    /// Returns how urgent the most urgent text is that a drain would look at.
+    pub(crate) fn next_delivery(&self) -> Option<Delivery> {
+        let mut ready = self.entries().filter(|entry| !entry.held && entry.trigger.is_none());
+        ready.find(|entry| entry.delivery != Delivery::FollowUp).map(|entry| entry.delivery)
+    }
+
     /// Keeps what is pending from starting a turn after the one that is stopped.
     pub(crate) fn halt(&mut self) {
         self.paused = true;

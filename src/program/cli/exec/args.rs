@@ -67,6 +67,9 @@ pub struct ExecArgs {
     /// Stop after this time: 90s, 10m, 2h.
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Ends")]
     pub max_time: Option<Duration>,
+    /// End with the turn of the main agent: sub-agents that work in the background then are stopped, and named.
+    #[arg(long, help_heading = "Ends")]
+    pub no_wait: bool,
     /// Requests to the model that a turn of the main agent may make.
     #[arg(long, value_name = "N", help_heading = "Ends")]
     pub max_rounds: Option<NonZeroU32>,

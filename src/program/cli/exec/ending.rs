@@ -10,12 +10,12 @@ use super::steering::{ExecRun, text_of};
 use super::unwritten;
 use crate::program::cli::exit::{Exit, StrictEnd};
 use steersman_base::clock;
-use steersman_base::event::{Pending, UserText};
+use steersman_base::event::{Outcome, Pending, UserText};
 use steersman_base::id::MessageId;
 use steersman_base::limits;
 use steersman_base::protocol::Request;
 use steersman_base::summary::count;
-use steersman_base::text::is_blank;
+use steersman_base::text::{is_blank, visible_line};
 use steersman_tui::terminal::watchdog;
 
 /// A stop: nothing more is sent. Holds the exit code, and the time until which the turn may end by itself.
@@ -46,6 +46,16 @@ impl ExecRun<'_> {
         self.stop(exit);
     }
 
+    /// Ends the run with a turn of the main agent that others work behind.
+    pub(super) fn stop_agents(&mut self, outcome: Outcome) {
+        let awaited: Vec<String> =
+            self.progress.awaited().map(|agent| visible_line(agent.as_str()).into_owned()).collect();
+        if !awaited.is_empty() && !self.has_requests() {
+            self.err.say(&format!("not waited for, and stopped: {}", awaited.join(", ")));
+            self.stop(Exit::from(outcome));
+        }
+    }
+
     /// Stops the run after a turn that failed or was stopped, unless more requests may come.
     pub(super) fn stop_unless_open(&mut self, exit: Exit) {
         if !self.has_requests() {
@@ -74,6 +84,7 @@ impl ExecRun<'_> {
             self.unanswered = self.unanswered.saturating_sub(1);
             self.keep(UserText::from(prompt.text));
         }
+        self.progress.forget_awaited();
         self.unanswered += 1;
         self.client.send(Request::Stop);
         self.take_updates();

@@ -1,6 +1,6 @@
 //! The progress of a run without a screen: what every client knows of it, and which texts the program waits for.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::steering::start_of;
 use crate::program::cli::output::Output;
@@ -15,6 +15,8 @@ pub(super) struct Progress {
     run: RunState,
     /// The texts whose delivery is waited for.
     sent: HashSet<MessageId>,
+    /// The sub-agents in the background whose answers are waited for.
+    awaited: BTreeSet<AgentId>,
     /// Whether the turns are not waited for any more.
     is_given_up: bool,
     /// How the last turn of the main agent ended.
@@ -25,7 +27,14 @@ pub(super) struct Progress {
 impl Progress {
     /// Makes the state before the first turn.
     pub fn new(err: Output) -> Self {
-        Self { run: RunState::default(), sent: HashSet::new(), is_given_up: false, outcome: None, err }
+        Self {
+            run: RunState::default(),
+            sent: HashSet::new(),
+            awaited: BTreeSet::new(),
+            is_given_up: false,
+            outcome: None,
+            err,
+        }
     }
 
     /// Notes anything that is no event.
@@ -62,6 +71,13 @@ impl Progress {
                     self.err.say(&format!("{why}: {}", start_of(&entry.text)));
                 }
             }
+            Event::AgentBackgrounded { child } => {
+                self.awaited.insert(child.clone());
+            }
+            Event::AgentAnswered { child, .. } => {
+                self.awaited.remove(child);
+            }
+            Event::Reset {} if main => self.awaited.clear(),
             Event::TurnEnded { outcome, message, .. } if main => {
                 self.outcome = Some(*outcome);
                 return Some((*outcome, message.as_deref()));
@@ -71,6 +87,17 @@ impl Progress {
         None
     }
 
+    /// Returns the sub-agents in the background whose answers start a turn of the main agent, which has ended its own.
+    pub fn awaited(&self) -> impl Iterator<Item = &AgentId> {
+        let is_waiting = matches!(self.outcome, Some(Outcome::Completed | Outcome::Synthesized));
+        self.awaited.iter().filter(move |_| is_waiting)
+    }
+
+    /// Stops waiting for answers of sub-agents: after a stop they start no turn.
+    pub fn forget_awaited(&mut self) {
+        self.awaited.clear();
+    }
+
     /// Stops waiting for the turn and for messages.
     pub fn give_up(&mut self) {
         self.is_given_up = true;
@@ -78,13 +105,14 @@ impl Progress {
 
     /// Returns whether a turn runs, the main agent's or one that the user gave a finished sub-agent.
     pub fn is_running(&self) -> bool {
-        self.run.runs() && !self.is_given_up
+        (self.run.runs() || self.awaited().next().is_some()) && !self.is_given_up
     }
 
     /// Returns whether no turn runs and no text is waited for.
     pub fn idle(&self) -> bool {
         self.is_given_up
             || !self.run.runs()
+                && self.awaited().next().is_none()
                 && !self.sent.iter().any(|id| self.is_on_its_way(id))
                 && !self.run.pending.entries().iter().any(|entry| self.comes_of_another(entry))
     }

@@ -51,6 +51,15 @@ pub(super) enum Keeping {
     Nowhere,
 }
 
+/// What becomes of sub-agents that work in the background when a turn of the main agent has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BackgroundAgents {
+    /// The run waits for them.
+    Awaited,
+    /// They are stopped.
+    Stopped,
+}
+
 /// A run under way.
 pub(super) struct ExecRun<'a> {
     pub(super) client: &'a dyn Client,
@@ -62,6 +71,7 @@ pub(super) struct ExecRun<'a> {
     pub questions: Questions,
     pub unasked: RefusedCalls,
     json: bool,
+    agents: BackgroundAgents,
     left_texts: LeftTexts,
     /// What standard input holds.
     input: LineForm,
@@ -132,6 +142,7 @@ impl<'a> ExecRun<'a> {
             questions,
             unasked: RefusedCalls::default(),
             json: args.form() == Some(OutputForm::Json),
+            agents: if args.no_wait { BackgroundAgents::Stopped } else { BackgroundAgents::Awaited },
             left_texts: args.pending,
             input: args.line_form(),
             replies: None,
@@ -414,6 +425,11 @@ impl<'a> ExecRun<'a> {
                         self.stop_unless_open(Exit::Failed);
                     }
                     Some((Outcome::Cancelled, _)) => self.stop_unless_open(Exit::Cancelled),
+                    Some((outcome @ (Outcome::Completed | Outcome::Synthesized), _))
+                        if self.agents == BackgroundAgents::Stopped =>
+                    {
+                        self.stop_agents(outcome);
+                    }
                     Some((Outcome::Completed | Outcome::Synthesized, _)) | None => {}
                 }
             }

@@ -14,7 +14,7 @@ use crate::program::demo::plan::results;
 use crate::program::demo::wire::{ChatBody, OfferedFunction, Role};
 use steersman_agent::{KEPT_HEAD, SUMMARY_HEAD};
 use steersman_base::steering::{RuleNews, TextKind};
-use steersman_core::wrapper;
+use steersman_core::wrapper::{self, ReadAgentNote};
 
 /// The whole conversation; its last turn is the one to go on with.
 #[derive(Debug, Default)]
@@ -99,6 +99,10 @@ impl Conversation {
                 Role::User if text.starts_with(SUMMARY_HEAD) => {}
                 Role::User if text.starts_with(KEPT_HEAD) => talk.recall(&text),
                 Role::User => talk.add_user_text(text),
+                // It said that it waits for its agents: the turn goes on with their answers.
+                Role::Assistant if message.calls().is_empty() && talk.turn.awaited().next().is_some() => {
+                    talk.turn.rounds.push(Round::default());
+                }
                 Role::Assistant if message.calls().is_empty() => talk.turn.answer = text,
                 Role::Assistant => {
                     let calls = message.calls().iter().map(|call| FinishedCall {
@@ -157,11 +161,16 @@ impl Conversation {
             self.take_plan_notice(words);
             return;
         }
+        if let Some(note) = wrapper::read_agent_answer(&text) {
+            self.turn.take_answer(&note);
+            return;
+        }
         if wrapper::is_note(&text) {
             return;
         }
         let cancelled = |round: &Round| round.calls.iter().any(|done| done.result.starts_with("Error: cancelled"));
-        if !self.turn.answer.is_empty() || self.turn.rounds.last().is_some_and(cancelled) {
+        let last = self.turn.rounds.iter().rev().find(|round| !round.calls.is_empty());
+        if !self.turn.answer.is_empty() || last.is_some_and(cancelled) {
             self.earlier.push(mem::take(&mut self.turn));
         }
         match wrapper::parse(&text) {
@@ -256,7 +265,25 @@ impl Turn {
     }
 
     pub fn succeeded(&self, name: &str) -> impl Iterator<Item = &FinishedCall> {
-        self.finished().filter(move |done| done.call.name == name && !results::failed(&done.result))
+        let has_result = |done: &&FinishedCall| {
+            !results::failed(&done.result) && results::agent_in_background(&done.result).is_none()
+        };
+        self.finished().filter(move |done| done.call.name == name).filter(has_result)
+    }
+
+    /// Returns the sub-agents that work in the background.
+    pub fn awaited(&self) -> impl Iterator<Item = &str> {
+        let agents = self.finished().filter(|done| done.call.name == "agent");
+        agents.filter_map(|done| results::agent_in_background(&done.result))
+    }
+
+    /// Takes the answer of a sub-agent in the background as the result of its call.
+    fn take_answer(&mut self, note: &ReadAgentNote<'_>) {
+        let mut calls = self.rounds.iter_mut().flat_map(|round| &mut round.calls);
+        let waits = |done: &&mut FinishedCall| results::agent_in_background(&done.result) == Some(note.agent);
+        let Some(done) = calls.find(waits) else { return };
+        let is_answer = note.end.starts_with("completed");
+        done.result = if is_answer { note.answer.to_owned() } else { format!("Error: {}", note.answer) };
     }
 
     /// Returns the round of the first delegation, when there was one.

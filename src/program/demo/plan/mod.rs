@@ -22,7 +22,7 @@ mod view;
 
 use serde_json::Value;
 
-use crate::program::demo::markdown::{all_joined, block_quote, inline_quote, joined};
+use crate::program::demo::markdown::{all_joined, and_code, block_quote, inline_quote, joined};
 use crate::program::demo::plan::conversation::{Call, Conversation};
 use crate::program::demo::plan::script::Step;
 use crate::program::demo::plan::view::{Request, View};
@@ -54,7 +54,15 @@ pub fn plan(body: &ChatBody) -> PlannedReply {
     let talk = Conversation::new(body);
     let view = View::new(&talk);
     let steering = steering_calls(&view);
+    let awaited: Vec<String> = talk.turn.awaited().map(str::to_owned).collect();
     let step = match script::next(&view) {
+        _ if !awaited.is_empty() && steering.is_empty() && !view.is_stopped() => Step {
+            calls: Vec::new(),
+            thinking: "The agents go on in the background. Their answers come to me as messages; until then I have nothing to do."
+                .to_owned(),
+            text: format!("I wait for {}; my report follows when they have answered.", and_code(&awaited)),
+        },
+        Some(step) if !awaited.is_empty() => Step { calls: steering, ..step },
         Some(step) => Step { calls: talk.turn.missing(steering.into_iter().chain(step.calls)), ..step },
         None if !steering.is_empty() => Step {
             calls: steering,

@@ -34,6 +34,7 @@ impl Agents {
                 let node = &mut self.nodes[child];
                 node.start(at);
                 node.has_own_turn = call.is_none() && node.has_queue();
+                node.is_in_background = false;
                 node.persona.clone_from(persona);
                 node.task.clone_from(task);
                 node.tools.clone_from(tools);
@@ -46,6 +47,16 @@ impl Agents {
             Event::AgentFinished { child, outcome, message } => {
                 let child = self.place_of(child, Some(&envelope.agent));
                 self.end(child, *outcome, message.clone(), at);
+                if std::mem::take(&mut self.nodes[child].is_in_background) {
+                    self.nodes[index].awaited = self.nodes[index].awaited.saturating_sub(1);
+                }
+            }
+            Event::AgentBackgrounded { child } => {
+                let child = self.place_of(child, Some(&envelope.agent));
+                self.nodes[child].has_own_turn = true;
+                self.nodes[child].is_in_background = true;
+                self.nodes[index].awaited += 1;
+                self.settle(child, at);
             }
             Event::TurnEnded { outcome, message, .. } => {
                 self.end(index, *outcome, message.clone(), at);
@@ -243,6 +254,7 @@ fn past_at(ended: Timestamp) -> Option<Timestamp> {
 }
 
 /// Changes the agent that an event is about.
+#[allow(clippy::too_many_lines)] // One arm for each kind of event.
 fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
     let at = envelope.at;
     match &envelope.event {
@@ -322,6 +334,8 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         }
         Event::AgentSpawned { .. }
         | Event::AgentFinished { .. }
+        | Event::AgentBackgrounded { .. }
+        | Event::AgentAnswered { .. }
         | Event::TurnEnded { .. }
         | Event::Tokens(_)
         | Event::RoundEnded { .. }

@@ -75,6 +75,10 @@ pub struct AgentNode {
     pub(super) repeats: Repeats,
     /// Whether its turn is the user's and no part of its parent's.
     pub(super) has_own_turn: bool,
+    /// Whether whoever spawned it goes on without waiting for it, and gets its answer as a message.
+    pub is_in_background: bool,
+    /// The sub-agents in the background that work for it.
+    pub awaited: usize,
     /// Whether it ended so long ago that a list may leave it out.
     pub(super) aged: bool,
     /// Its id, persona and task in lower case, for filters.
@@ -185,6 +189,8 @@ impl AgentNode {
             last_activity: None,
             repeats: Repeats::default(),
             has_own_turn: false,
+            is_in_background: false,
+            awaited: 0,
             aged: false,
             known: (AgentStatus::Idle, 0),
             above: None,
@@ -233,6 +239,7 @@ impl AgentNode {
             Activity::Rescue => AgentStatus::Rescue,
             Activity::Cancelling => AgentStatus::Stopping,
             Activity::Ended(outcome, _) => match outcome {
+                Outcome::Completed | Outcome::Synthesized if self.awaited > 0 => AgentStatus::Awaiting,
                 Outcome::Completed => AgentStatus::Done,
                 Outcome::Synthesized => AgentStatus::OutOfBudget,
                 Outcome::Cancelled => AgentStatus::Cancelled,

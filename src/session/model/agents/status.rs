@@ -1,4 +1,4 @@
-//! The status of an agent: one of fifteen words, each with a sign and a meaning.
+//! The status of an agent: one of sixteen words, each with a sign and a meaning.
 //!
 //! Derived from what the agent does now; tables, status lines, filters and help show the same words.
 
@@ -13,6 +13,8 @@ pub enum AgentStatus {
     OutOfBudget,
     /// The user stopped it.
     Cancelled,
+    /// Its turn has ended, and sub-agents in the background work for it.
+    Awaiting,
     /// The model was asked and nothing has come back.
     Waiting,
     /// Reasoning comes in.
@@ -39,7 +41,7 @@ pub enum AgentStatus {
 
 impl AgentStatus {
     /// Every status, in the order in which help explains their signs.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Idle,
         Self::Waiting,
         Self::Thinking,
@@ -51,6 +53,7 @@ impl AgentStatus {
         Self::Compacting,
         Self::Rescue,
         Self::Stopping,
+        Self::Awaiting,
         Self::Done,
         Self::OutOfBudget,
         Self::Cancelled,
@@ -64,6 +67,7 @@ impl AgentStatus {
             Self::Done => "✓",
             Self::OutOfBudget => "⊘",
             Self::Cancelled => "■",
+            Self::Awaiting => "◇",
             Self::Waiting => "○",
             Self::Thinking => "◌",
             Self::Writing => "✎",
@@ -82,6 +86,7 @@ impl AgentStatus {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Idle => "has nothing to do yet",
+            Self::Awaiting => "waits for its sub-agents",
             Self::Waiting => "waits for the model's reply",
             Self::Thinking => "the model thinks",
             Self::Writing => "the model writes",
@@ -106,6 +111,7 @@ impl AgentStatus {
             Self::Done => "done",
             Self::OutOfBudget => "step limit",
             Self::Cancelled => "cancelled",
+            Self::Awaiting => "waits",
             Self::Waiting => "model …",
             Self::Thinking => "thinking",
             Self::Writing => "writing",

@@ -54,6 +54,7 @@ pub(super) fn word(node: &AgentNode, now: Timestamp, width: u16) -> String {
             }
             format!("{}{time}", clip(&names, room))
         }
+        (AgentStatus::Awaiting, _) => format!("waits for {}", node.awaited),
         (AgentStatus::Retrying, Activity::Retrying { attempt, .. }) => format!("retrying {attempt}"),
         (status, _) => status.word().to_owned(),
     }
@@ -69,7 +70,8 @@ pub(super) fn look(status: AgentStatus, theme: &Theme) -> (&'static str, Style) 
         | AgentStatus::Stopping
         | AgentStatus::Retrying
         | AgentStatus::Paused => theme.notice,
-        AgentStatus::Waiting
+        AgentStatus::Awaiting
+        | AgentStatus::Waiting
         | AgentStatus::Thinking
         | AgentStatus::Writing
         | AgentStatus::Compacting

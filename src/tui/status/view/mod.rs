@@ -199,6 +199,18 @@ fn turn_state(view: StatusView<'_>) -> (String, Style) {
     if let Some(words) = view.ui.run.permissions.open.iter().find_map(form) {
         return (words, theme.notice);
     }
+    let awaited: Vec<&AgentNode> = view.ui.run.run_alone().filter(|node| node.is_in_background).collect();
+    if let Some(first) = awaited.first() {
+        let who = match awaited.len() {
+            1 => one_line(first.id.as_str()),
+            count => format!("{count} agents"),
+        };
+        return match main.totals().asking {
+            0 => (format!("○ waiting for {who}"), theme.accent),
+            1 => (format!("? waiting for {who} · 1 asks you"), theme.notice),
+            asking => (format!("? waiting for {who} · {asking} ask you"), theme.notice),
+        };
+    }
     let mut alone = view.ui.run.run_alone();
     match (alone.next(), alone.count()) {
         (None, _) => activity(view, main),
