@@ -120,7 +120,7 @@ fn is_refused(program: Program, words: &[&str]) {
 #[test]
 fn mistakes_on_the_command_line_are_one_sentence_and_2() {
     is_refused(Program::new().args(["--modell", "x"]), &["--modell", "--model", "steersman --help"]);
-    is_refused(Program::new().args(["exec"]), &["PROMPT"]);
+    is_refused(Program::new().args(["exec", "--provider", "demo"]), &["needs a prompt", "exec PROMPT"]);
     is_refused(Program::new().args(["exec", "a", "b"]), &["'b'"]);
     is_refused(Program::new().args(["exec", "--provider", "demo", " \u{200B} "]), &["blank"]);
     is_refused(Program::new().args([""]), &["blank"]);
