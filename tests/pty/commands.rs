@@ -10,7 +10,7 @@ use crate::support::terminal::{Start, keys};
 fn cancel_stops_the_running_turn_and_brings_pending_texts_back() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("wait for me\r");
@@ -26,7 +26,7 @@ fn help_opens_a_page_of_the_manual_while_a_turn_runs_and_esc_leads_back_to_the_m
     let gate = Gate::new();
     let server = Server::start([]);
     server.reply(Reply::text("an answer").gated(&gate));
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("go\r");
     gate.wait_reached();
     terminal.send("/help sandbox\r");
@@ -49,7 +49,7 @@ fn new_during_a_turn_stops_it_and_begins_with_an_empty_conversation_and_screen()
     let gate = Gate::new();
     let server = Server::start([]);
     server.reply(Reply::text("never read").gated(&gate));
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("the old talk\r");
     gate.wait_reached();
     terminal.send("/new\r");
@@ -68,7 +68,7 @@ fn new_during_a_turn_stops_it_and_begins_with_an_empty_conversation_and_screen()
 fn a_new_conversation_does_not_set_the_budget_back() {
     let server = Server::start([]);
     server.reply(Reply::text("the answer").usage(600, 20));
-    let mut terminal = Start::against(&server).arg("--max-tokens-total").arg("100000").run();
+    let mut terminal = Start::against(&server).waits_for_agents().arg("--max-tokens-total").arg("100000").run();
     terminal.send("go\r");
     terminal.wait_for("620 of 100k tokens used");
     terminal.send("/new\r");
@@ -84,7 +84,7 @@ fn a_new_conversation_does_not_set_the_budget_back() {
 fn a_model_that_the_server_does_not_list_is_used_after_a_yes_only() {
     let server = Server::start([]);
     server.on("/v1/models", Reply::json(200, json!({ "data": [{ "id": "scripted" }] })));
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("/model other\r");
     let screen = terminal.wait_for("● ready");
     assert!(screen.contains("\"other\" is not in the server's list: use it anyway?"), "{screen}");
@@ -104,7 +104,7 @@ fn a_model_that_the_server_does_not_list_is_used_after_a_yes_only() {
 fn texts_that_look_like_commands_reach_the_model_letter_by_letter() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("/etc/hosts is short\r");
@@ -133,7 +133,7 @@ fn a_name_at_the_start_reaches_that_agent_at_its_own_boundary() {
         (false, true) => Reply::calls(&[("c1", "agent", r#"{"name":"file_miner","task":"look"}"#)]),
         (false, false) => Reply::text("the main agent is done"),
     });
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     // Known to the screen: before, nobody could have named it.

@@ -9,7 +9,7 @@ use crate::support::server::{Gate, Server};
 use crate::support::terminal::{Start, Terminal, keys};
 
 fn started(server: &Server) -> Terminal {
-    let mut terminal = Start::against(server).run();
+    let mut terminal = Start::against(server).waits_for_agents().run();
     terminal.send("hello there");
     terminal.wait_for("hello there");
     terminal
@@ -53,7 +53,7 @@ fn ctrl_c_twice_quits() {
 fn the_beginning_of_the_answer_is_left_in_the_terminal_and_the_command_that_resumes() {
     let server = Server::start([]);
     server.reply_text("It is in src/parse.rs.\n\nThe rest is \u{1b}[2Jlong.");
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("where is it?\r");
     terminal.wait_for("The rest is");
     terminal.wait_for("· idle");
@@ -72,7 +72,7 @@ fn the_beginning_of_the_answer_is_left_in_the_terminal_and_the_command_that_resu
 fn sigterm_restores_the_terminal_and_exits_with_143() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.signal(Signal::TERM);
@@ -106,7 +106,7 @@ fn sighup_restores_the_terminal_and_exits_with_129() {
 fn a_terminal_that_goes_away_ends_the_program_within_three_seconds() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.hang_up();
@@ -168,7 +168,7 @@ const F12: &str = "\x1b[24~";
 fn a_worker_that_does_not_answer_keeps_nobody_from_quitting() {
     let server = Server::start([]);
     for (name, quit, code) in WAYS {
-        let mut terminal = Start::against(&server).env("STEERSMAN_TEST_FAULT", "setup").run();
+        let mut terminal = Start::against(&server).waits_for_agents().env("STEERSMAN_TEST_FAULT", "setup").run();
         terminal.wait_written(0, b"[stopped at setup]");
         quit(&mut terminal);
         assert_eq!(terminal.wait_exit(A_WHILE).exit_code(), code, "{name}");
@@ -180,7 +180,8 @@ fn a_worker_that_does_not_answer_keeps_nobody_from_quitting() {
 fn a_line_output_whose_worker_does_not_answer_can_be_quit() {
     let server = Server::start([]);
     for (name, quit, code) in WAYS {
-        let start = Start::against(&server).arg("--screen-reader").env("STEERSMAN_TEST_FAULT", "setup");
+        let start =
+            Start::against(&server).waits_for_agents().arg("--screen-reader").env("STEERSMAN_TEST_FAULT", "setup");
         let mut terminal = start.spawn();
         terminal.wait_written(0, b"\x1b[?2004h");
         terminal.wait_written(0, b"[stopped at setup]");
@@ -195,7 +196,7 @@ fn a_screen_that_does_not_answer_can_be_quit() {
     let server = Server::start([]);
     for (name, quit, code) in WAYS {
         for args in [[].as_slice(), &["--screen-reader"]] {
-            let start = Start::against(&server).env("STEERSMAN_TEST_FAULT", "send");
+            let start = Start::against(&server).waits_for_agents().env("STEERSMAN_TEST_FAULT", "send");
             let mut terminal = args.iter().fold(start, |start, arg| start.arg(arg)).spawn();
             terminal.wait_written(0, b"\x1b[?2004h");
             terminal.send("go\r");

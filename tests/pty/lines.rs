@@ -11,7 +11,7 @@ use crate::support::terminal::{Start, Terminal, keys};
 const PASTES: [&str; 2] = ["\u{1b}[?2004h", "\u{1b}[?2004l"];
 
 fn start(server: &Server) -> Terminal {
-    let terminal = Start::against(server).arg("--screen-reader").spawn();
+    let terminal = Start::against(server).waits_for_agents().arg("--screen-reader").spawn();
     terminal.wait_for("/help reads the commands");
     terminal
 }
@@ -151,7 +151,7 @@ fn a_paste_of_many_lines_is_one_message_and_never_sent_by_itself() {
 fn a_terminal_that_edits_lines_by_itself_gets_no_escape_byte_at_all() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).arg("--screen-reader").env("TERM", "dumb").spawn();
+    let mut terminal = Start::against(&server).waits_for_agents().arg("--screen-reader").env("TERM", "dumb").spawn();
     terminal.wait_for("/help reads the commands");
     terminal.send("start\n");
     gate.wait_reached();

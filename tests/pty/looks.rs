@@ -36,7 +36,7 @@ fn long_answer() -> Server {
 #[test]
 fn the_wheel_scrolls_the_transcript_while_the_message_keeps_the_focus() {
     let server = long_answer();
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("go\r");
     let place = place_of(&terminal, "Line 99.");
     for _ in 0..5 {
@@ -55,7 +55,7 @@ fn the_wheel_scrolls_the_transcript_while_the_message_keeps_the_focus() {
 fn a_click_shows_an_agent_and_one_in_the_message_puts_the_cursor_there() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("one two");
@@ -80,7 +80,7 @@ fn a_click_shows_an_agent_and_one_in_the_message_puts_the_cursor_there() {
 fn a_drag_moves_the_line_between_the_panes_and_a_double_click_brings_it_back() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.wait_for("file_miner 0");
@@ -100,7 +100,7 @@ fn a_drag_moves_the_line_between_the_panes_and_a_double_click_brings_it_back() {
 #[test]
 fn a_click_on_a_question_answers_nothing() {
     let server = Server::start([Reply::text("an answer")]);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("go\r");
     terminal.wait_for("an answer");
     terminal.send(keys::F9);
@@ -150,7 +150,8 @@ fn close_help(terminal: &mut Terminal) {
 #[test]
 fn no_color_means_no_colour() {
     let server = Server::start([Reply::text("## an answer\n\n`code` and [a link](https://example.org)")]);
-    let mut terminal = coloured(Start::against(&server).env("NO_COLOR", "1").env("COLORTERM", "truecolor"));
+    let mut terminal =
+        coloured(Start::against(&server).waits_for_agents().env("NO_COLOR", "1").env("COLORTERM", "truecolor"));
     close_help(&mut terminal);
     terminal.send("/theme dark\r");
     terminal.wait_for("theme: dark");
@@ -168,7 +169,9 @@ fn an_empty_no_color_is_none_and_the_terminal_says_how_many_colours_it_has() {
         (vec![("COLORFGBG", "15;0")], "38;5;", "38;2;"),
     ] {
         let server = Server::start([Reply::text("## an answer")]);
-        let start = variables.iter().fold(Start::against(&server), |start, (name, value)| start.env(name, value));
+        let start = variables
+            .iter()
+            .fold(Start::against(&server).waits_for_agents(), |start, (name, value)| start.env(name, value));
         let terminal = coloured(start);
         let attributes = attributes(&terminal);
         assert!(attributes.iter().any(|parameters| sets_colour(parameters)), "{variables:?}: {attributes:?}");
@@ -186,13 +189,14 @@ fn a_theme_of_ones_own_is_worn_and_a_broken_one_says_where() {
     std::fs::write(themes.join("broken.toml"), "accent = \"bold\"\nheading = \"blau\"\n").unwrap();
     let server = Server::start([Reply::text("an answer")]);
     let home = config.path().to_str().unwrap();
-    let start = Start::against(&server).env("XDG_CONFIG_HOME", home).env("COLORTERM", "truecolor");
+    let start = Start::against(&server).waits_for_agents().env("XDG_CONFIG_HOME", home).env("COLORTERM", "truecolor");
     let mut terminal = coloured(start.arg("--theme").arg("sea"));
     assert!(attributes(&terminal).iter().any(|parameters| parameters.contains("38;2;1;2;3")));
     close_help(&mut terminal);
     terminal.send("/theme broken\r");
     terminal.wait_for("broken.toml, line 2: heading: \"blau\" is neither");
-    let mut refused = Start::against(&server).env("XDG_CONFIG_HOME", home).arg("--theme").arg("broken").spawn();
+    let mut refused =
+        Start::against(&server).waits_for_agents().env("XDG_CONFIG_HOME", home).arg("--theme").arg("broken").spawn();
     assert_eq!(refused.wait_exit(std::time::Duration::from_secs(30)).exit_code(), 2);
 }
 
@@ -200,7 +204,7 @@ fn a_theme_of_ones_own_is_worn_and_a_broken_one_says_where() {
 fn a_narrow_screen_has_tabs_and_each_pane_can_be_reached() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).size(50, 18).run();
+    let mut terminal = Start::against(&server).waits_for_agents().size(50, 18).run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("later\r");
@@ -222,7 +226,7 @@ fn a_narrow_screen_has_tabs_and_each_pane_can_be_reached() {
 #[test]
 fn a_pane_is_zoomed_from_the_message_and_back() {
     let server = long_answer();
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("go\r");
     terminal.wait_for("Line 99.");
     terminal.send(ALT_L);
@@ -246,7 +250,7 @@ fn rows(screen: &str) -> Vec<String> {
 fn five_thousand_sizes_through_every_layout_leave_the_right_frame() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("later\r");
@@ -299,7 +303,7 @@ fn the_users_own_status_line_follows_the_session_and_a_command_that_fails_says_s
         |command: &str| std::fs::write(config.join("config.toml"), format!("status.command = {command}\n")).unwrap();
     write(&format!("['python3', '-c', {program:?}]"));
     let server = Server::start([Reply::text("Hello.")]);
-    let mut terminal = Start::against(&server).home(home).run();
+    let mut terminal = Start::against(&server).waits_for_agents().home(home).run();
     terminal.wait_for("mine scripted False");
     terminal.send("go\r");
     let screen = terminal.wait_for("mine scripted True");
@@ -313,7 +317,7 @@ fn a_status_command_that_fails_is_named_and_the_screen_goes_on() {
     std::fs::create_dir_all(&config).unwrap();
     std::fs::write(config.join("config.toml"), "status.command = 'false'\n").unwrap();
     let server = Server::start([Reply::text("Hello.")]);
-    let mut terminal = Start::against(&server).home(home).run();
+    let mut terminal = Start::against(&server).waits_for_agents().home(home).run();
     terminal.wait_for("status.command: it failed");
     terminal.send("go\r");
     terminal.wait_for("Hello.");

@@ -11,7 +11,7 @@ use crate::support::terminal::{Start, Terminal, keys};
 
 /// Starts a turn that waits for its sub-agent, with three texts pending: m2, m3 and m4.
 fn three_pending(server: &Server, gate: &Gate) -> Terminal {
-    let mut terminal = Start::against(server).run();
+    let mut terminal = Start::against(server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     // One by one: more at once would be a paste.
@@ -113,7 +113,7 @@ fn a_deletion_at_the_very_boundary_deletes_that_text_or_none_and_the_screen_says
     const TURNS: usize = 12;
     let gates: Vec<Gate> = (0..TURNS).map(|_| Gate::new()).collect();
     let server = turns_behind(&gates);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     let mut said = Vec::new();
     for (turn, gate) in gates.iter().enumerate() {
         let id = format!("m{}", turn * 3 + 2);

@@ -35,7 +35,7 @@ pub fn main_chats(server: &Server) -> Vec<Request> {
 fn text_typed_while_a_tool_runs_is_pending_and_then_in_the_very_next_request() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("look at the tests too\r");
@@ -58,7 +58,7 @@ fn text_typed_while_a_tool_runs_is_pending_and_then_in_the_very_next_request() {
 fn a_text_with_a_condition_says_on_the_screen_what_it_waits_for_and_comes_when_that_happens() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("/when agent file_miner ends: read it first\r");
@@ -77,7 +77,7 @@ fn text_typed_into_the_last_answer_starts_the_next_turn() {
     let server = Server::start([]);
     server.reply(Reply::text("first answer").gated(&gate));
     server.reply_text("second answer");
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("one\r");
     gate.wait_reached();
     terminal.send("two\r");
@@ -92,7 +92,7 @@ fn text_typed_into_the_last_answer_starts_the_next_turn() {
 fn two_lines_in_one_read_are_two_messages() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("first text\rsecond text\r");
@@ -108,7 +108,7 @@ fn two_lines_in_one_read_are_two_messages() {
 fn a_follow_up_waits_for_the_end_of_the_turn() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     // Without a turn Tab does nothing, and the screen may learn of it after the server.
@@ -128,7 +128,7 @@ fn a_follow_up_waits_for_the_end_of_the_turn() {
 fn alt_up_takes_the_newest_pending_text_back_before_the_draft() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("older\rnewer\r");
@@ -149,7 +149,7 @@ fn after_a_failed_turn_pending_texts_wait_until_enter() {
     let server = Server::start([]);
     server.reply(Reply::json(400, serde_json::json!({"error": {"message": "no such thing"}})).gated(&gate));
     server.reply_text("now it works");
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("one\r");
     gate.wait_reached();
     terminal.send("two\r");
@@ -167,7 +167,7 @@ fn after_a_failed_turn_pending_texts_wait_until_enter() {
 #[test]
 fn a_paste_is_never_sent_by_itself() {
     let server = Server::start([Reply::text("thanks")]);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("\x1b[200~pasted one\rpasted two\r\x1b[201~");
     terminal.wait_for("pasted two");
     assert!(server.chats().is_empty());
@@ -180,7 +180,7 @@ fn a_paste_is_never_sent_by_itself() {
 fn a_key_makes_a_rule_of_what_is_written_it_stands_above_the_message_and_is_withdrawn_in_words() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("look at the tests\u{1b}v\u{1b}v\u{1b}v");

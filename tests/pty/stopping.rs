@@ -34,7 +34,7 @@ fn streaming_then_hanging() -> Reply {
 #[test]
 fn esc_cuts_an_answer_that_streams_and_keeps_what_came() {
     let server = Server::start([streaming_then_hanging(), Reply::text("the next turn works")]);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("go\r");
     terminal.wait_for("it begins here");
     stop_and_go_on(&mut terminal, &server, 1);
@@ -46,7 +46,7 @@ fn esc_cuts_an_answer_that_streams_and_keeps_what_came() {
 fn esc_cuts_a_request_that_stalls_before_its_first_word() {
     let gate = Gate::new();
     let server = Server::start([Reply::text("never").gated(&gate), Reply::text("the next turn works")]);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("go\r");
     gate.wait_reached();
     stop_and_go_on(&mut terminal, &server, 1);
@@ -66,7 +66,7 @@ fn esc_stops_three_running_sub_agents() {
             ]),
         }
     });
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("go\r");
     server.wait_requested(4);
     terminal.wait_for("file_miner 2");
@@ -78,7 +78,7 @@ fn esc_stops_three_running_sub_agents() {
 fn esc_brings_pending_texts_back_in_order_before_the_draft() {
     let gate = Gate::new();
     let server = one_child_behind(&gate);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gate.wait_reached();
     terminal.send("one\rtwo\r");

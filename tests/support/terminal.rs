@@ -110,6 +110,11 @@ impl Start {
         Self::new(["--base-url", &server.url(), "--model", "scripted"])
     }
 
+    /// Lets no text end the wait for sub-agents: it waits in the list until they are done.
+    pub fn waits_for_agents(self) -> Self {
+        self.arg("--set").arg("steering.agents_give_way=never")
+    }
+
     pub fn arg(mut self, arg: &str) -> Self {
         self.args.push(arg.to_owned());
         self
