@@ -49,7 +49,7 @@ fn x_cancels_one_sub_agent_and_its_parent_goes_on() {
 fn a_text_for_all_reaches_each_agent_once_at_its_own_boundary() {
     let gates = [Gate::new(), Gate::new()];
     let server = two_children(&gates);
-    let mut terminal = Start::against(&server).run();
+    let mut terminal = Start::against(&server).waits_for_agents().run();
     terminal.send("start\r");
     gates.iter().for_each(Gate::wait_reached);
     terminal.wait_for("file_miner 1");
