@@ -18,7 +18,10 @@
 //! - texts that wait for a condition: what the queue is told of the run: `conditions.rs`; the queue's side:
 //!   `src/core/control/interloper/conditions.rs`; tests: `tests/session/conditions.rs`
 //! - receipts: where a message was delivered, when the model saw it: `run_loop.rs`, `reply.rs`; tests: `receipts.rs`
-//! - tool calls side by side, in order, after a cut reply: `batch.rs`; tests: `tools_parallel.rs`
+//! - tool calls side by side, in order, after a cut reply: `batch.rs`; one call, from its arguments to its observation: `call.rs`;
+//!   tests: `tools_parallel.rs`
+//! - answers of sub-agents in the background start a turn: `run_loop.rs`; calls that a text ends before their agents have:
+//!   `batch.rs`; tests: `tests/session/background_agents.rs`
 //! - compaction: what is removed from a long conversation, and what always stays: `compaction/mod.rs`,
 //!   `history/older.rs`, `history/kept.rs`; tests: `compaction/mod.rs`, `compaction/triggers.rs`,
 //!   `compaction/requested.rs`, `compaction/random_histories.rs`, `steering/survival.rs`
@@ -37,7 +40,7 @@
 //! - `on`, `reset`, `max_turns`: `subscribe.rs`; tests: `truffle.rs`
 //! - an answer that must match a schema: `output_schema.rs`; tests: `tests/program/headless/output_schema.rs`
 //! - replies: deltas, cut and empty ones: `reply.rs`; tests: `replies.rs`
-//! - the main agent gets notes on sub-agents that the user continued: `agent_notes.rs`
+//! - the main agent gets notes on sub-agents that no call waits for: `agent_notes.rs`
 //! - extensions: parts that add tools, prompt text and notes on each user message to an agent: `extension.rs`
 //! - an extension made of parts and closures, as `FnTool` is a tool: `fn_extension.rs`
 //! - instruction files in a conversation: `instruction_files.rs`
@@ -51,6 +54,7 @@ mod agent_notes;
 mod batch;
 mod builder;
 mod builder_parts;
+mod call;
 mod call_ids;
 mod compaction;
 mod conditions;
