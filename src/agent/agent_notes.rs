@@ -5,7 +5,6 @@
 //! not the user; it never stands between a call and its result; an answer that the agent was promised can start a turn.
 
 use crate::Agent;
-use steersman_base::error::RunError;
 use steersman_base::event::Event;
 use steersman_base::message::{AgentReport, UserAbout};
 use steersman_core::control::AgentNote;
@@ -17,28 +16,9 @@ impl Agent {
         self.id.is_main() && self.tree.agent_notes.starts_turn()
     }
 
-    /// Runs a turn without a new message for the answers of sub-agents in the background that have come since. False, and
-    /// nothing is sent, when there is none.
-    ///
-    /// # Errors
-    /// As [`Agent::run_loop`].
-    pub async fn run_answers(&mut self) -> Result<bool, RunError> {
-        if !self.has_answers() {
-            return Ok(false);
-        }
-        self.check_turn()?;
-        self.synth_answer = None;
-        self.reset_step_limit();
-        self.begin();
-        self.turn(Vec::new()).await?;
-        Ok(true)
-    }
-
-    /// Takes over answers that came in an earlier process and did not reach the conversation: they go with the next text.
-    pub fn resume_answers(&self, answers: Vec<AgentNote>) {
-        for note in answers {
-            self.tree.agent_notes.push(AgentNote { starts_turn: false, ..note });
-        }
+    /// Takes over an answer that came in an earlier process and did not reach the conversation: it goes with the next text.
+    pub fn resume_answer(&self, note: AgentNote) {
+        self.tree.agent_notes.push(AgentNote { starts_turn: false, ..note });
     }
 
     /// Puts what such sub-agents have done into the conversation.

@@ -103,11 +103,30 @@ impl Agent {
         if self.history.drop_partial() {
             self.notify_replaced();
         }
+        self.turn_without_text().await?;
+        Ok(true)
+    }
+
+    /// Runs a turn without a new message for the answers of sub-agents in the background that have come since. False, and
+    /// nothing is sent, when there is none.
+    ///
+    /// # Errors
+    /// As [`Agent::run_loop`].
+    pub async fn run_answers(&mut self) -> Result<bool, RunError> {
+        if !self.has_answers() {
+            return Ok(false);
+        }
+        self.check_turn()?;
+        self.turn_without_text().await?;
+        Ok(true)
+    }
+
+    /// Runs a turn with what is in the conversation, and what the program has to tell.
+    async fn turn_without_text(&mut self) -> Result<(), RunError> {
         self.synth_answer = None;
         self.reset_step_limit();
         self.begin();
-        self.turn(Vec::new()).await?;
-        Ok(true)
+        self.turn(Vec::new()).await
     }
 
     /// Starts work that takes nothing from the queue: clears the cancel flag, under the queue's lock where there is
@@ -121,7 +140,7 @@ impl Agent {
     }
 
     /// Fails a turn when no budget is left, before anything is delivered: pending messages stay pending.
-    pub(super) fn check_turn(&mut self) -> Result<(), RunError> {
+    fn check_turn(&mut self) -> Result<(), RunError> {
         let Err(error) = self.check_budget() else { return Ok(()) };
         self.turns += 1;
         let (turn, outcome, message) = (self.turns, Outcome::Failed, Some(error.to_string()));
@@ -145,7 +164,7 @@ impl Agent {
     }
 
     /// Runs one turn and emits how it ended; always closes what it opened.
-    pub(super) async fn turn(&mut self, inputs: Vec<TurnInput>) -> Result<(), RunError> {
+    async fn turn(&mut self, inputs: Vec<TurnInput>) -> Result<(), RunError> {
         self.turns += 1;
         let turn = self.turns;
         self.steps = 0;

@@ -245,7 +245,7 @@ async fn wait_for(
         };
         tokio::select! {
             () = foreground.left() => {}
-            () = released => by = "a text of the user that comes now",
+            () = released => by = "a text from the user",
         }
     };
     let followed = command.run.follow(stop, left, &mut sink).await;

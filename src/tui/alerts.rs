@@ -15,7 +15,8 @@ use crate::state::QuestionId;
 use crate::status::HostState;
 use steersman_base::event::{Envelope, Event, Outcome};
 use steersman_base::limits;
-use steersman_session::model::{PendingStage, PendingTexts, RunState};
+use steersman_session::model::agents::AgentStatus;
+use steersman_session::model::{PendingStage, PendingText, RunState};
 
 /// When the user is notified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -71,6 +72,9 @@ pub fn title(host: &HostState, run: &RunState, questions: &Questions, place: &st
         HostState::ReadOnly(_) => "○ only read here",
         _ if !questions.is_empty() => "? asks",
         _ if run.pauses.any_waits() => "‖ paused",
+        HostState::Starting | HostState::Ready if run.agents.main().status() == AgentStatus::Awaiting => {
+            "◇ waits for agents"
+        }
         HostState::Starting | HostState::Ready if run.runs() => "● works",
         HostState::Starting | HostState::Ready => "○ ready",
     };
@@ -78,12 +82,12 @@ pub fn title(host: &HostState, run: &RunState, questions: &Questions, place: &st
 }
 
 /// Notes what is to be notified of an event: the end of a turn a moment later, unless another begins before.
-pub fn apply(alerts: &mut Alerts, envelope: &Envelope, pending: &PendingTexts) {
+pub fn apply(alerts: &mut Alerts, envelope: &Envelope, run: &RunState) {
     match &envelope.event {
         Event::TurnStarted { .. } if envelope.agent.is_main() => alerts.ended = None,
         Event::TurnEnded { outcome, .. } if envelope.agent.is_main() && alerts.is_on() => {
             let words = match outcome {
-                Outcome::Completed | Outcome::Synthesized if goes_on(pending) => return,
+                Outcome::Completed | Outcome::Synthesized if goes_on(run) => return,
                 Outcome::Completed | Outcome::Synthesized => "the answer is ready",
                 Outcome::Failed => "the turn failed",
                 // The user's own doing.
@@ -119,10 +123,11 @@ pub fn due(alerts: &mut Alerts, questions: &Questions, now: Timestamp) -> Option
     alerts.is_on().then(|| Effect::Notify(format!("Steersman: {words}")))
 }
 
-/// Returns whether a pending text starts the next turn at once.
-fn goes_on(pending: &PendingTexts) -> bool {
-    pending.entries().iter().any(|entry| {
+/// Returns whether a pending text starts the next turn at once, or the answer of a sub-agent in the background starts one.
+fn goes_on(run: &RunState) -> bool {
+    let is_next = |entry: &PendingText| {
         entry.agent.is_main()
             && (entry.stage == PendingStage::Delivering || !(entry.message.held || entry.message.stale))
-    })
+    };
+    run.agents.main().awaited > 0 || run.pending.entries().iter().any(is_next)
 }

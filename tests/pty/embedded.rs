@@ -25,6 +25,8 @@ fn a_request_leads_to_a_report_on_the_real_files_by_parallel_sub_agents() {
     terminal.wait_for(text);
     terminal.wait_for("while it worked");
     terminal.wait_for("src/moon.rs");
+    // The agents have answered one by one, and a further one was sent after the new focus: the report ends with this.
+    terminal.wait_until("the account of the text", |screen| screen.contains("Steering"));
     terminal.wait_for("idle");
     terminal.send(keys::PAGE_UP);
     terminal.send(keys::CTRL_D);

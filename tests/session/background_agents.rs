@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use steersman_base::event::{Delivery, Event};
+use steersman_base::event::{Delivery, Event, Outcome};
 use steersman_base::id::AgentId;
-use steersman_base::message::{Message, UserAbout};
+use steersman_base::message::{AgentReport, Message, UserAbout};
 use steersman_base::steering::AgentsGiveWay;
 use steersman_core::provider::Played;
 use steersman_session::host::{self, Host, LastRun, Resumed, Setup};
-use steersman_session::journal::{read_records, restore};
+use steersman_session::journal::{Record, read_records, restore};
 use tempfile::TempDir;
 
 use crate::support::bench::setup;
 use crate::support::doubles::{Pause, PlayedExt, Rig, settle, within};
-use crate::support::journals::{Disk, journal};
+use crate::support::journals::{Disk, event as event_of, journal};
 use crate::support::subagents::spawns;
 
 /// Longest time for the worker to do what it is told; on a busy machine it has to share.
@@ -104,8 +104,14 @@ async fn a_text_ends_the_wait_for_sub_agents_and_their_answers_come_as_messages(
     tree.send("only large ones", Delivery::Steer);
     settle().await;
     let asked = tree.asked(1);
-    assert!(asked[1].starts_with("tool#c1: [a text for you came first: file_miner 0 has worked for "), "{asked:?}");
-    assert!(asked[2].starts_with("tool#c2: [a text for you came first: file_miner 1 has worked for "), "{asked:?}");
+    assert!(
+        asked[1].starts_with("tool#c1: [a text for you came first. file_miner 0 works in the background (after "),
+        "{asked:?}"
+    );
+    assert!(
+        asked[2].starts_with("tool#c2: [a text for you came first. file_miner 1 works in the background (after "),
+        "{asked:?}"
+    );
     assert_eq!(asked[3..], ["user: only large ones"]);
     first.open();
     settle().await;
@@ -152,7 +158,7 @@ async fn calls_behind_agents_that_gave_way_are_left_out() {
     tree.send("only large ones", Delivery::Steer);
     settle().await;
     let asked = tree.asked(1);
-    assert!(asked[1].starts_with("tool#c1: [a text for you came first: file_miner 0 "), "{asked:?}");
+    assert!(asked[1].starts_with("tool#c1: [a text for you came first. file_miner 0 "), "{asked:?}");
     assert!(asked[2].starts_with("tool#c2: ") && asked[2].contains("not run"), "{asked:?}");
     assert_eq!(asked[3], "user: only large ones");
     pause.open();
@@ -294,7 +300,9 @@ async fn no_more_agents_work_at_the_same_time_than_may_and_those_that_wait_give_
     settle().await;
     let asked = tree.asked(1);
     for (place, id) in [(2, "file_miner 1"), (3, "file_miner 2")] {
-        let says = format!("[a text for you came first: {id} waits until one of the agents at work has ended,");
+        let says = format!(
+            "[a text for you came first. {id} works in the background: it starts when one of the agents at work has ended."
+        );
         assert!(asked[place].contains(&says), "{asked:?}");
     }
     for pause in &pauses {
@@ -307,6 +315,45 @@ async fn no_more_agents_work_at_the_same_time_than_may_and_those_that_wait_give_
     assert!(place("finished file_miner 0 Completed") < place("spawned file_miner 1"), "{lines:?}");
     assert!(place("finished file_miner 1 Completed") < place("spawned file_miner 2"), "{lines:?}");
     assert_eq!(lines.iter().filter(|line| line.starts_with("answered")).count(), 3, "{lines:?}");
+}
+
+// D29, D5
+#[tokio::test(start_paused = true)]
+async fn a_stop_reaches_agents_that_wait_for_their_turn_too() {
+    let first = Pause::new();
+    let task = |number: usize| json!({"name": "file_miner", "task": format!("Count {number}."), "background": true});
+    let tasks = [task(1).to_string(), task(2).to_string()];
+    let script = [
+        Played::calls(&[("c1", "agent", tasks[0].as_str()), ("c2", "agent", tasks[1].as_str())]),
+        Played::text("I wait."),
+        Played::text("Fine."),
+    ];
+    let children = vec![("Count 1.", vec![Played::text("one").paused(&first)])];
+    let mut tree = launch_with(script, children, |setup| Setup { agents_at_once: 1, ..setup });
+    tree.send("Go.", Delivery::Steer);
+    first.reached().await;
+    settle().await;
+    let asked = tree.asked(1);
+    assert!(asked[1].starts_with("tool#c1: [file_miner 0 works in the background. "), "{asked:?}");
+    let queued = "tool#c2: [file_miner 1 works in the background: it starts when one of the agents at work has ended. ";
+    assert!(asked[2].starts_with(queued), "{asked:?}");
+    // At once, so that the flag of the main agent is clear again before anything else runs.
+    tree.host.handle().agent_controls().stop();
+    tree.send("and now?", Delivery::Steer);
+    tree.settled().await;
+    let lines = tree.lines();
+    assert!(!lines.contains(&"spawned file_miner 1".to_owned()), "{lines:?}");
+    let ends = lines.iter().filter(|line| line.contains("Cancelled: cancelled by the user")).count();
+    assert_eq!(ends, 2, "{lines:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn any_number_of_agents_may_work_at_once() {
+    let script = [spawns(&[("c1", "file_miner", "Count birds.")]), Played::text("Seven.")];
+    let children = vec![("Count birds.", vec![Played::text("Seven birds.")])];
+    let mut tree = launch_with(script, children, |setup| Setup { agents_at_once: usize::MAX, ..setup });
+    tree.send("Go.", Delivery::Steer);
+    assert_eq!(tree.settled().await, LastRun::Answered);
 }
 
 /// Returns what a journal says of the sub-agent: answers in the conversation, answers that wait, and whether it was in the
@@ -398,4 +445,40 @@ async fn an_answer_that_a_kill_kept_back_goes_with_the_next_text_of_the_resumed_
     assert!(answer.contains("end=\"failed\"") && answer.contains("interrupted when the program ended"), "{asked:?}");
     assert_eq!(text, "user: and now?");
     assert_eq!(asked.iter().filter(|line| line.contains("<agent-file_miner0")).count(), 1, "{asked:?}");
+}
+
+#[test]
+fn an_old_answer_in_a_conversation_that_is_written_anew_is_not_taken_for_the_one_that_waits() {
+    let child = || AgentId::new("file_miner 0");
+    let at = |seq, event| Record::Event(event_of(seq, event));
+    let spawned = || Event::AgentSpawned {
+        child: child(),
+        persona: "file_miner".to_owned(),
+        task: "Count birds.".to_owned(),
+        call: Some("c1".into()),
+        model: None,
+        max_steps: None,
+        tools: Vec::new(),
+    };
+    let finished = || Event::AgentFinished { child: child(), outcome: Outcome::Completed, message: None };
+    let said = |text: &str| Record::AgentHistory {
+        agent: child(),
+        replaced: false,
+        messages: vec![Message::user("Count birds."), Message::assistant(text)],
+    };
+    let answer = || Message::user_about("old", Vec::new(), UserAbout::Agent(AgentReport { agent: child() }));
+    let records = vec![
+        at(1, spawned()),
+        at(2, Event::AgentBackgrounded { child: child() }),
+        said("Seven birds."),
+        at(3, finished()),
+        Record::History { replaced: false, messages: vec![answer()] },
+        at(4, spawned()),
+        at(5, Event::AgentBackgrounded { child: child() }),
+        said("Nine birds."),
+        at(6, finished()),
+        Record::History { replaced: true, messages: vec![Message::user("Go."), answer()] },
+    ];
+    let answers: Vec<String> = restore(records).answers.into_iter().map(|note| note.answer).collect();
+    assert_eq!(answers, ["Nine birds."]);
 }

@@ -1,12 +1,19 @@
 //! Sub-agents in the background on the screen: the main agent waits for them, and is not idle.
 
 use steersman_base::event::{Event, Outcome};
+use steersman_tui::msg::{Attention, Effect, Msg};
+use steersman_tui::view::title;
 
 use crate::support::stage::Stage;
 
 /// A screen on which the turn of the main agent has ended and these sub-agents go on.
 fn waiting_for(count: usize) -> Stage {
     let mut stage = Stage::new(100, 30);
+    wait_for(&mut stage, count);
+    stage
+}
+
+fn wait_for(stage: &mut Stage, count: usize) {
     stage.turn("");
     for number in 0..count {
         let (agent, call) = (format!("file_miner {number}"), format!("c{}", number + 1));
@@ -16,7 +23,6 @@ fn waiting_for(count: usize) -> Stage {
     }
     stage.event("", Event::Assistant { text: "I wait for the count.".to_owned(), interrupted: false });
     stage.turn_ended("", Outcome::Completed, None);
-    stage
 }
 
 #[test]
@@ -54,5 +60,19 @@ fn quitting_asks_while_agents_work_in_the_background() {
     let mut stage = waiting_for(1);
     stage.keys("<c-d>");
     let screen = stage.screen();
-    assert!(screen.contains("file_miner 0, in the background, is running. Quitting stops it"), "{screen}");
+    assert!(screen.contains("file_miner 0 is running in the background. Quitting stops it"), "{screen}");
+}
+
+#[test]
+fn who_is_away_is_not_told_of_an_answer_while_agents_work_for_it() {
+    let mut stage = Stage::new(100, 30);
+    stage.tell(Msg::Attention(Attention::Away));
+    wait_for(&mut stage, 1);
+    stage.wait(60_000);
+    let told = |stage: &Stage| stage.effects.iter().filter(|effect| matches!(effect, Effect::Notify(_))).count();
+    assert_eq!(told(&stage), 0, "the next turn has the answer");
+    assert!(title(&stage.app).starts_with("◇ waits for agents"), "{}", title(&stage.app));
+    stage.turn_ended("file_miner 0", Outcome::Completed, None).finished("", "file_miner 0", Outcome::Completed);
+    stage.turn("").turn_ended("", Outcome::Completed, None).wait(60_000);
+    assert_eq!(told(&stage), 1);
 }

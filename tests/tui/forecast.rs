@@ -129,6 +129,11 @@ fn it_says_what_goes_on_in_the_background_when_a_text_ends_the_wait_for_it() {
     stage.call("", "c2", "read");
     assert!(!rule(&mut stage).contains("F5 now"), "not all of them can go on: {}", rule(&mut stage));
 
+    let mut stage = Stage::new(160, 40);
+    let arguments = Arguments::parse(r#"{"command":"git commit","outside":true}"#);
+    stage.turn("").event("", Event::ToolCall { id: "c1".into(), name: "bash".to_owned(), arguments });
+    assert!(!rule(&mut stage).contains("F5 now"), "outside of the sandbox it is waited for: {}", rule(&mut stage));
+
     for (setting, enter, f5) in [
         (AgentsGiveWay::Always, "→ main, now: the sub-agents go on", true),
         (AgentsGiveWay::Now, "→ main, after agent (running 0:03) and 1 more", true),

@@ -36,12 +36,14 @@ impl TreeMembership {
     }
 }
 
-/// An announced child. Dropping it emits its end: cancelled, unless another outcome was set.
+/// A child that waits for its turn or runs. Dropping it emits its end, once it was announced: cancelled, unless another outcome
+/// was set.
 pub(super) struct RunningChild<'a> {
     id: AgentId,
     spawner: &'a ListenerList,
     listeners: ListenerList,
     membership: Option<TreeMembership>,
+    is_announced: bool,
     end: (Outcome, Option<String>),
 }
 
@@ -49,7 +51,7 @@ impl<'a> RunningChild<'a> {
     /// Makes the child out of its spawner's listeners and its membership, if there is one.
     pub(super) fn new(id: AgentId, spawner: &'a ListenerList, membership: Option<TreeMembership>) -> Self {
         let listeners = spawner.for_sub_agent(&id);
-        Self { id, spawner, listeners, membership, end: (Outcome::Cancelled, None) }
+        Self { id, spawner, listeners, membership, is_announced: false, end: (Outcome::Cancelled, None) }
     }
 
     pub(super) fn id(&self) -> &AgentId {
@@ -63,6 +65,11 @@ impl<'a> RunningChild<'a> {
     /// Returns its controls; `None` without a membership.
     pub(super) fn controls(&self) -> Option<&Controls> {
         self.membership.as_ref().map(|membership| &membership.controls)
+    }
+
+    /// Notes that the child was announced, so that its end is emitted too.
+    pub(super) fn announced(&mut self) {
+        self.is_announced = true;
     }
 
     /// Runs the child's work and emits each change of its queue meanwhile.
@@ -99,7 +106,9 @@ impl Drop for RunningChild<'_> {
                 self.listeners.emit(Event::Pending { entries: Vec::new() });
             }
         }
-        let (outcome, message) = (self.end.0, self.end.1.take());
-        self.spawner.emit(Event::AgentFinished { child: self.id.clone(), outcome, message });
+        if self.is_announced {
+            let (outcome, message) = (self.end.0, self.end.1.take());
+            self.spawner.emit(Event::AgentFinished { child: self.id.clone(), outcome, message });
+        }
     }
 }

@@ -24,7 +24,7 @@ use steersman_core::control::{Cancellable, StepLimit};
 use steersman_core::listener::ListenerList;
 use steersman_core::provider::ChatTransport;
 use steersman_core::tool::{Tool, ToolError, ToolScope};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// What a child ends with: its answer, or why there is none, without its name.
 pub(super) type ChildResult = Result<(String, Outcome), ToolError>;
@@ -43,7 +43,7 @@ pub(super) struct Spawner {
     pub(super) parts: ChildParts,
     workshops: Arc<Workshops>,
     /// Children that may work at the same time; the others wait for their turn.
-    at_work: Semaphore,
+    at_work: Arc<Semaphore>,
 }
 
 impl Spawner {
@@ -68,7 +68,9 @@ impl Spawner {
             cancellable: parent.cancellable().cloned(),
             context_window_cap: parent.context_window_cap(),
             model_choice: parent.model_choice().cloned(),
-            at_work: Semaphore::new(parts.at_once.unwrap_or(limits::AGENTS_AT_ONCE)),
+            at_work: Arc::new(Semaphore::new(
+                parts.at_once.unwrap_or(limits::AGENTS_AT_ONCE).min(Semaphore::MAX_PERMITS),
+            )),
             parts,
             workshops,
         }
@@ -85,14 +87,14 @@ impl Spawner {
     }
 
     /// Makes a child a member of the agent tree, where there is one.
-    pub(super) fn enroll(&self, id: &AgentId) -> Option<TreeMembership> {
+    fn enroll(&self, id: &AgentId) -> Option<TreeMembership> {
         let agent_controls = self.parts.agent_controls.as_ref()?;
         Some(TreeMembership::enroll(agent_controls, id, &self.flag()))
     }
 
-    /// Tells whether a child that is spawned now has to wait for its turn.
-    pub(super) fn is_full(&self) -> bool {
-        self.at_work.available_permits() == 0
+    /// Takes the place of a child that starts at once; `None` where it has to wait for its turn.
+    pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.at_work).try_acquire_owned().ok()
     }
 
     /// Takes the next id of a persona: `researcher 0`, `researcher 1`, …
@@ -126,23 +128,30 @@ impl Spawner {
             Some(_) | None => (self.tree.transport.clone(), self.context_window_cap),
         }
     }
+
     /// Waits for its turn, announces a child, runs what it is to do and emits its end.
     pub(super) async fn run(self: Arc<Self>, assignment: Assignment) -> ChildResult {
-        let Assignment { id, persona, task, from, kept, spawner, call, membership, announcement } = assignment;
-        let _at_work = match from {
-            TaskFrom::Model => match self.flag().unless_cancelled(self.at_work.acquire()).await {
-                Ok(permit) => permit.ok(),
-                Err(cancelled) => {
-                    // It can go on another time.
-                    if let Some(kept) = kept {
-                        self.parts.continuations.keep(kept);
-                    }
-                    return Err(cancelled.into());
-                }
-            },
-            TaskFrom::Queue => None,
-        };
+        let Assignment { id, persona, task, from, place, kept, spawner, call, membership, announcement } = assignment;
+        // A member of the agent tree from before its announcement: a host that sees it can send it a message, and a stop
+        // reaches it while it waits.
         let membership = membership.or_else(|| self.enroll(&id));
+        let mut member = RunningChild::new(id.clone(), &self.listeners, membership);
+        let _place = match (from, place) {
+            (TaskFrom::Model, None) => {
+                let flag = member.controls().map_or_else(|| self.flag(), |controls| controls.cancellable.clone());
+                match flag.unless_cancelled(Arc::clone(&self.at_work).acquire_owned()).await {
+                    Ok(place) => place.ok(),
+                    Err(cancelled) => {
+                        // It can go on another time.
+                        if let Some(kept) = kept {
+                            self.parts.continuations.keep(kept);
+                        }
+                        return Err(cancelled.into());
+                    }
+                }
+            }
+            (TaskFrom::Model | TaskFrom::Queue, place) => place,
+        };
         let allowed = |tool: &&Arc<dyn Tool>| persona.tool_names.iter().any(|name| name == tool.name());
         let tools: Vec<Arc<dyn Tool>> = self.tools.iter().filter(allowed).cloned().collect();
         let foreign = self.parts.source.iter().flat_map(|source| source.names(&persona.tool_names));
@@ -157,6 +166,7 @@ impl Spawner {
             max_steps: Some(persona.max_steps),
             tools: tools.iter().map(|tool| tool.name().to_owned()).chain(foreign).collect(),
         });
+        member.announced();
         if announcement.spawned() {
             self.listeners.emit(Event::AgentBackgrounded { child: id.clone() });
         }
@@ -165,8 +175,6 @@ impl Spawner {
         if let Some(kept) = &kept {
             self.tree.approvals.mark(&id, kept.taint);
         }
-        // A member of the agent tree from before its announcement: a host that sees it can send it a message.
-        let member = RunningChild::new(id.clone(), &self.listeners, membership);
         let work = self.run_child(&persona, (&task, from), kept, &member, tools, (transport, window));
         let result = member.accompany(work).await;
         // The answer may contain what taints the child, and so may an error.
@@ -289,6 +297,8 @@ pub(super) struct Assignment {
     /// What it is to do; of texts in its queue the first.
     pub(super) task: String,
     pub(super) from: TaskFrom,
+    /// Its place among those at work; without one it waits for its turn. One that the user lets go on needs none.
+    pub(super) place: Option<OwnedSemaphorePermit>,
     /// The conversation that goes on; `None` for a fresh child.
     pub(super) kept: Option<FinishedAgent>,
     pub(super) spawner: AgentId,

@@ -62,12 +62,19 @@ pub struct SubAgentTool {
 /// The observation when the user cancelled this child alone.
 const CANCELLED: &str = "cancelled by the user";
 
+/// What stands behind the name of a child that no call waits for.
+const GOES_ON: &str = "works in the background";
+/// When a child starts that has to wait for its turn.
+const TURN: &str = "when one of the agents at work has ended";
+
 /// A child whose call is to wait for it, or not.
 struct StartedChild {
     id: AgentId,
     task: String,
     work: BoxFuture<'static, ChildResult>,
     announcement: Arc<Announcement>,
+    /// Whether it has to wait until another one has ended.
+    is_queued: bool,
     since: Instant,
 }
 
@@ -128,11 +135,14 @@ impl SubAgentTool {
     fn start(&self, persona: &Persona, task: &str, kept: Option<FinishedAgent>, context: &ToolContext) -> StartedChild {
         let id = kept.as_ref().map_or_else(|| self.spawner.next_id(persona), |kept| kept.id.clone());
         let announcement: Arc<Announcement> = Arc::default();
+        let place = self.spawner.place();
+        let is_queued = place.is_none();
         let assignment = Assignment {
             id: id.clone(),
             persona: persona.clone(),
             task: task.to_owned(),
             from: TaskFrom::Model,
+            place,
             kept,
             spawner: context.asker.agent.clone(),
             call: Some(context.asker.call.clone()),
@@ -140,7 +150,7 @@ impl SubAgentTool {
             announcement: Arc::clone(&announcement),
         };
         let work = Arc::clone(&self.spawner).run(assignment).boxed();
-        StartedChild { id, task: task.to_owned(), work, announcement, since: Instant::now() }
+        StartedChild { id, task: task.to_owned(), work, announcement, is_queued, since: Instant::now() }
     }
 
     /// Returns the conversation and the persona of a finished child that goes on.
@@ -178,6 +188,7 @@ impl SubAgentTool {
             persona,
             task: asked.clone(),
             from: TaskFrom::Queue,
+            place: None,
             kept: Some(kept),
             spawner: self.spawner.listeners.agent().clone(),
             call: None,
@@ -202,8 +213,8 @@ impl SubAgentTool {
                 AgentsGiveWay::Always => context.release.requested(ReleasedBy::AnyText).await,
             }
         };
-        if self.spawner.is_full() {
-            context.progress(format!("{} waits until one of the agents at work has ended", child.id));
+        if child.is_queued {
+            context.progress(format!("{} starts {TURN}", child.id));
         }
         tokio::select! {
             biased;
@@ -211,29 +222,28 @@ impl SubAgentTool {
             () = release => {}
         }
         let state = self.state_of(&child);
-        let id = child.id.clone();
         self.to_background(child);
         Ok(format!(
-            "[a text for you came first: {id} {state} and goes on in the background. Its answer will come to you as a \
-             message: do not start its task again.]"
+            "[a text for you came first. {state}. Its answer will come to you as a message: do not start its task again.]"
         ))
     }
 
     /// Returns what a child does, for the observation of a call that does not wait for it any longer.
     fn state_of(&self, child: &StartedChild) -> String {
-        let controls = self.spawner.parts.agent_controls.as_ref().and_then(|controls| controls.get(&child.id));
-        let elapsed = u64::try_from(child.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let id = &child.id;
         if !child.announcement.is_spawned() {
-            return "waits until one of the agents at work has ended,".to_owned();
+            return format!("{id} {GOES_ON}: it starts {TURN}");
         }
+        let controls = self.spawner.parts.agent_controls.as_ref().and_then(|controls| controls.get(id));
+        let elapsed = u64::try_from(child.since.elapsed().as_millis()).unwrap_or(u64::MAX);
         let tool = controls.and_then(|controls| controls.interloper.during()).and_then(|during| during.tool);
-        let tool = tool.map_or_else(String::new, |tool| format!(" (last call: {tool})"));
-        format!("has worked for {}{tool}", seconds(elapsed))
+        let tool = tool.map_or_else(String::new, |tool| format!(", last call: {tool}"));
+        format!("{id} {GOES_ON} (after {}{tool})", seconds(elapsed))
     }
 
     /// Lets a child go on without its call; its answer comes as a message.
     fn to_background(&self, child: StartedChild) {
-        let StartedChild { id, task, work, announcement, since } = child;
+        let StartedChild { id, task, work, announcement, since, .. } = child;
         if announcement.goes_to_background() {
             self.spawner.listeners.emit(Event::AgentBackgrounded { child: id.clone() });
         }
@@ -309,12 +319,12 @@ impl RawTool for SubAgentTool {
             if !in_background {
                 return self.wait_for(child, context).await;
             }
+            let queued = if child.is_queued { format!(": it starts {TURN}") } else { String::new() };
             let id = child.id.clone();
-            let waits = if self.spawner.is_full() { ", as soon as one of the agents at work has ended" } else { "" };
             self.to_background(child);
             Ok(format!(
-                "[{id} works in the background{waits}. Its answer will come to you as a message: go on with what does not \
-                 need it, or end your turn.]"
+                "[{id} {GOES_ON}{queued}. Its answer will come to you as a message: go on with what does not need it, or \
+                 end your turn.]"
             ))
         }
         .boxed()

@@ -327,7 +327,7 @@ impl Listener for Terminal {
             }
             Event::AgentFinished { child, outcome, message } => {
                 self.note(&ended(&visible_line(child.as_str()), *outcome, message.as_deref()));
-                // One that was stopped lets no turn begin.
+                // Behind a stop its answer waits for the next text.
                 if *outcome == Outcome::Cancelled && state.awaited.remove(child) {
                     self.write_whole(state);
                 }

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use crate::sync::{lock, until};
 
 /// Which texts for the agent release a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReleasedBy {
     /// Every text that is due at the boundary behind the call.
     AnyText,

@@ -16,6 +16,7 @@ use steersman_base::plan::PlanChanged;
 use steersman_base::protocol::Unfinished;
 use steersman_base::steering::Rule;
 use steersman_core::control::AgentNote;
+use steersman_core::tool::{Outputs, shorten};
 
 /// A session that an earlier process left: first what happened in it, then what it goes on with.
 pub trait ResumeSource: Send + Debug {
@@ -59,16 +60,24 @@ pub struct Resumed {
 }
 
 impl Resumed {
-    /// Gives the main agent what it goes on with, and its sub-agents; what was open ends. Returns the system prompt that
+    /// Gives the main agent what it goes on with, and its sub-agents; what was open ends, and an answer that is too long for the
+    /// conversation is stored among `outputs`. Returns the system prompt that
     /// it was recorded with, where the agent has another one now.
-    pub(super) fn hand_over(self, agent: &mut Agent, continuations: &Continuations) -> Option<String> {
+    pub(super) async fn hand_over(
+        self,
+        agent: &mut Agent,
+        continuations: &Continuations,
+        outputs: Option<&Outputs>,
+    ) -> Option<String> {
         for ClosingEvent { agent: of, parent, event } in self.closing {
             agent.listeners().emit_as(of, parent, event);
         }
         let replaced = agent.resume(&self.messages, self.numbers.turns);
         agent.resume_task(self.task_open);
         continuations.take_over(self.agents);
-        agent.resume_answers(self.answers);
+        for note in self.answers {
+            agent.resume_answer(AgentNote { answer: shorten(note.answer, outputs).await, ..note });
+        }
         if let Some(rules) = self.rules {
             agent.rules().take_over(rules);
         }

@@ -127,8 +127,9 @@ impl RestoreReducer {
             Record::History { replaced, messages } => {
                 if replaced {
                     self.messages.clear();
+                } else {
+                    self.agents.main_says(&messages);
                 }
-                self.agents.main_says(&messages);
                 self.messages.extend(messages);
             }
             Record::AgentHistory { agent, replaced, messages } => self.agents.say(&agent, replaced, messages),

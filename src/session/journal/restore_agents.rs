@@ -78,8 +78,9 @@ impl AgentsReducer {
         }
     }
 
-    /// Returns those that can go on, and the answers that the main agent is still to get; `why` is why what runs has none. One that was interrupted is among them: its conversation stands in the journal up to the
-    /// last message, and calls that were open in it have the result of an interrupted call.
+    /// Returns those that can go on, and the answers that the main agent is still to get; `why` is why what runs has none. One
+    /// that was interrupted is among those that can: its conversation stands in the journal up to the last message, and calls
+    /// that were open in it have the result of an interrupted call.
     pub(super) fn resumed(mut self, why: &str) -> (FinishedAgents, Vec<AgentNote>) {
         while let Some(agent) = self.running.keys().next().cloned() {
             self.end(&agent, Outcome::Failed, why);

@@ -115,13 +115,14 @@ pub fn ask_about_conversation(questions: &mut Questions, subject: QuestionSubjec
 fn ended_by_quitting(run: &RunState) -> String {
     let whom = || run.stopped_by_all().unwrap_or_default();
     let is_awaited = run.run_alone().any(|node| node.is_in_background);
-    let cause = if is_awaited { "in the background" } else { "which you continued" };
     match (run.run_alone().count(), run.runs(), run.jobs.running()) {
         (1, ..) => {
-            format!("{}, {cause}, is running. Quitting stops it and ends what its tools have started.", whom())
+            let runs = if is_awaited { " is running in the background" } else { ", which you continued, is running" };
+            format!("{}{runs}. Quitting stops it and ends what its tools have started.", whom())
         }
         (2.., ..) => {
-            format!("{}, {cause}, are running. Quitting stops them and ends what their tools have started.", whom())
+            let runs = if is_awaited { " are running in the background" } else { ", which you continued, are running" };
+            format!("{}{runs}. Quitting stops them and ends what their tools have started.", whom())
         }
         (0, true, _) => "A turn is running. Quitting stops it and ends what its tools have started.".to_owned(),
         (0, false, 1) => "1 command runs in the background. Quitting ends it.".to_owned(),

@@ -34,7 +34,7 @@ pub fn apply(app: &mut App, update: Update) -> UpdateOutcome {
     let wanted = match update {
         Update::Envelope(envelope) => {
             let effects = happened(app, &envelope);
-            alerts::apply(&mut app.alerts, &envelope, &app.ui.run.pending);
+            alerts::apply(&mut app.alerts, &envelope, &app.ui.run);
             if let Event::ThinkingDelta { .. } | Event::AssistantDelta { .. } = envelope.event {
                 return UpdateOutcome::Piece;
             }

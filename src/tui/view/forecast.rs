@@ -345,7 +345,8 @@ pub fn who_goes_on(app: &App, node: &AgentNode, delivery: Delivery) -> Option<&'
             }
             "bash" => {
                 commands += 1;
-                delivery == Delivery::Now
+                let has_room = app.ui.run.jobs.running() < limits::BACKGROUND_JOBS;
+                delivery == Delivery::Now && has_room && !call.is_outside
             }
             _ => false,
         };

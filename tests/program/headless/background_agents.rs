@@ -59,5 +59,5 @@ fn without_waiting_the_run_ends_with_the_turn_and_names_the_agents_that_it_stops
     let output = exec(&server).args(["--no-wait", "How many birds?"]).output();
     assert_eq!(exit_code(&output), 0, "{}", stderr(&output));
     assert_eq!(stdout(&output), format!("{WAITS}\n"));
-    assert!(stderr(&output).contains("not waited for, and stopped: file_miner 0"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("stopped, because of --no-wait: file_miner 0"), "{}", stderr(&output));
 }

@@ -307,3 +307,22 @@ fn an_agent_that_the_input_leaves_paused_ends_the_run_and_its_call_does_not_run(
         assert!(!home.path().join("work/made").exists());
     }
 }
+
+#[test]
+fn a_run_ends_with_its_input_after_a_stop_that_ended_agents_in_the_background() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let task = json!({"name": "file_miner", "task": "Count birds.", "background": true}).to_string();
+    let server = Server::routed(move |request| match (request.texts("user")[0].as_str(), request.roles().len()) {
+        ("Count birds.", _) => Reply::text("Seven.").gated(&held),
+        (_, 2) => Reply::calls(&[("c1", "agent", task.as_str())]),
+        (_, _) => Reply::text("I wait."),
+    });
+    let mut run = requests(&server, &[]);
+    ask_until(&mut run, &json!({"id": 1, "type": "send", "text": "hello"}), "turn_ended");
+    ask_until(&mut run, &json!({"id": 2, "type": "cancel"}), "agent_finished");
+    ask(&mut run, &json!({"id": 3, "type": "end"}));
+    let end = run.end();
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    assert_eq!(result(&end)["answer"], "I wait.");
+}

@@ -244,14 +244,7 @@ impl Interloper {
 
     /// Waits until something is to go now; takes nothing.
     pub async fn urged(&self) {
-        loop {
-            let mut wake = std::pin::pin!(self.urgent.notified());
-            wake.as_mut().enable();
-            if self.urgent() {
-                return;
-            }
-            wake.await;
-        }
+        self.awaits_delivery(|next| next == Delivery::Now).await;
     }
 
     /// Returns how urgent the most urgent text is that would enter at a boundary now. For the agent.
@@ -279,7 +272,7 @@ impl Interloper {
 
     /// Tells whether anything is to go now: the calls not yet started give way to it.
     pub fn urgent(&self) -> bool {
-        self.lock().urgent()
+        self.next_delivery() == Some(Delivery::Now)
     }
 
     /// Counts one tool call of the agent, for [`Staleness`] and for conditions.

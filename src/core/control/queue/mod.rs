@@ -196,11 +196,6 @@ impl Queue {
         !self.paused && self.bars == 0 && self.entries().any(|entry| !entry.held && entry.starts_turn())
     }
 
-    /// Tells whether anything is to go now.
-    pub(crate) fn urgent(&self) -> bool {
-        self.entries().any(|entry| !entry.held && entry.trigger.is_none() && entry.delivery == Delivery::Now)
-    }
-
     /// Returns how urgent the most urgent text is that a drain would look at.
     pub(crate) fn next_delivery(&self) -> Option<Delivery> {
         let mut ready = self.entries().filter(|entry| !entry.held && entry.trigger.is_none());

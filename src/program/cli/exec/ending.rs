@@ -51,7 +51,7 @@ impl ExecRun<'_> {
         let awaited: Vec<String> =
             self.progress.awaited().map(|agent| visible_line(agent.as_str()).into_owned()).collect();
         if !awaited.is_empty() && !self.has_requests() {
-            self.err.say(&format!("not waited for, and stopped: {}", awaited.join(", ")));
+            self.err.say(&format!("stopped, because of --no-wait: {}", awaited.join(", ")));
             self.stop(Exit::from(outcome));
         }
     }

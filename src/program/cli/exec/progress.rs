@@ -74,7 +74,8 @@ impl Progress {
             Event::AgentBackgrounded { child } => {
                 self.awaited.insert(child.clone());
             }
-            Event::AgentAnswered { child, .. } => {
+            // Behind a stop the answer waits for the next text.
+            Event::AgentAnswered { child, .. } | Event::AgentFinished { child, outcome: Outcome::Cancelled, .. } => {
                 self.awaited.remove(child);
             }
             Event::Reset {} if main => self.awaited.clear(),

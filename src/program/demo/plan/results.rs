@@ -20,10 +20,9 @@ pub fn failed(result: &str) -> bool {
 
 /// Returns the sub-agent that a call no longer waits for: its answer comes as a message.
 pub fn agent_in_background(result: &str) -> Option<&str> {
-    let named = result.strip_prefix("[a text for you came first: ").or_else(|| result.strip_prefix('['))?;
-    let says = [" has worked for ", " waits until ", " works in the background"];
-    let (name, _) = says.iter().find_map(|says| named.split_once(says))?;
-    result.contains("Its answer will come to you as a message").then_some(name)
+    let named = result.strip_prefix("[a text for you came first. ").or_else(|| result.strip_prefix('['))?;
+    let (name, behind) = named.split_once(" works in the background")?;
+    behind.contains("Its answer will come to you as a message").then_some(name)
 }
 
 /// Reads a listing: one path a line; directories (with a slash at the end) and notes are passed over.

@@ -11,6 +11,7 @@ use super::node::{Activity, AgentNode, OpenCall};
 use steersman_base::event::{Envelope, Event, Outcome, Usage};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
+use steersman_base::message::Arguments;
 
 impl Agents {
     /// Returns what a round of an agent cost, billionths of a US dollar: what its server said, else what the prices make
@@ -272,7 +273,9 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         Event::ToolCall { id, name, arguments } => {
             node.steps = node.steps.saturating_add(1);
             node.repeats.count(name, arguments);
-            node.open.push(OpenCall { id: id.clone(), name: name.clone(), since: at, asked: None });
+            let is_outside =
+                matches!(arguments, Arguments::Object(given) if given.get("outside") == Some(&true.into()));
+            node.open.push(OpenCall { id: id.clone(), name: name.clone(), is_outside, since: at, asked: None });
             node.set(Activity::Tools, at);
         }
         Event::ToolResult { id, .. } => {

@@ -104,6 +104,8 @@ pub struct OpenCall {
     pub id: CallId,
     /// The tool's name, untrusted.
     pub name: String,
+    /// Whether it is a command outside of the sandbox, which stays where it is.
+    pub is_outside: bool,
     /// When it began; the time in which the user was asked about it does not count.
     pub since: Timestamp,
     /// The question that it waits for, and when that was asked.
