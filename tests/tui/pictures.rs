@@ -24,6 +24,9 @@ fn crew() -> Stage {
     stage.call("", "c0", "glob").wait(40).result("", "c0", "src/lib.rs\nsrc/main.rs\ntests/all.rs");
     stage.event("", Event::RoundStarted { turn: 1, round: 2 });
     stage.says("", "There are 254 files here. I send 3 agents into them at the same time.").tokens("", 3_400, 180);
+    // Beside it the agents do not give way: what is typed waits.
+    let arguments = Arguments::parse(r#"{"query":"tools like this one"}"#);
+    stage.event("", Event::ToolCall { id: "c4".into(), name: "web_search".to_owned(), arguments });
     for (call, child) in [("c1", "file_miner 0"), ("c2", "file_miner 1"), ("c3", "researcher 0")] {
         let arguments = Arguments::parse(&format!(r#"{{"name":"{child}"}}"#));
         stage.event("", Event::ToolCall { id: call.into(), name: "agent".to_owned(), arguments });
@@ -91,9 +94,10 @@ fn each_text_carries_its_receipt() {
     stage.finished("", "file_miner 0", Outcome::Completed).result("", "c1", "The parser is in src/parse.rs.");
     stage.finished("", "file_miner 1", Outcome::Completed).result("", "c2", "There are 77 tests.");
     stage.finished("", "researcher 0", Outcome::Completed).result("", "c3", "Nothing comparable was found.");
+    stage.result("", "c4", "Two are alike.");
     let taken = stage.drain();
-    stage.deliver_after("", &taken, 4, "agent").event("", Event::RoundStarted { turn: 1, round: 3 });
-    stage.says("", "Now the parser: it reads one line at a time").seen("", &taken, 4);
+    stage.deliver_after("", &taken, 5, "agent").event("", Event::RoundStarted { turn: 1, round: 3 });
+    stage.says("", "Now the parser: it reads one line at a time").seen("", &taken, 5);
     stage.keys("skip the tests<enter>").wait(1_000);
     assert_picture("receipts", &stage.draw());
 }
@@ -116,7 +120,7 @@ fn the_ledger_tells_what_became_of_each_text() {
     let mut stage = crew();
     stage.keys("focus on the parser<enter>").wait(8_000).keys("count the tests too<enter>").wait(3_000);
     let taken = stage.drain();
-    stage.deliver_after("", &taken, 4, "agent").seen("", &taken, 4).tokens("", 6_100, 320);
+    stage.deliver_after("", &taken, 5, "agent").seen("", &taken, 5).tokens("", 6_100, 320);
     stage.keys("then write a summary<tab>").wait(2_000).keys("<f4>");
     assert_picture("ledger", &stage.draw());
 }
