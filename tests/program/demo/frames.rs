@@ -174,3 +174,35 @@ fn where_a_plan_is_to_be_accepted_first_it_is_submitted_once() {
     assert!(replies.iter().all(|reply| !submits(reply)), "{replies:?}");
     assert!(replies.iter().any(|reply| names(reply).contains(&"agent")), "the tour goes on: {replies:?}");
 }
+
+#[test]
+fn it_waits_for_agents_in_the_background_and_reports_with_their_answers() {
+    let mut run = tour(2);
+    let mut answers = Vec::new();
+    for message in run.messages.iter_mut().rev().take_while(|message| message["role"] == "tool") {
+        let agent = format!("file_miner {}", answers.len());
+        let works = "works in the background (after 1 s). Its answer will come to you as a message: wait for it.]";
+        let answer = message["content"].as_str().unwrap().to_owned();
+        message["content"] = format!("[a text for you came first. {agent} {works}").into();
+        answers.push((agent, answer));
+    }
+    run.say(&framed("m2", TextKind::Add, "count TODO"));
+    let first = run.step();
+    assert_eq!(names(&first), ["grep"], "what the text asks for, and nothing of the script");
+    assert!(!first.text.contains("I read"), "{}", first.text);
+    for (agent, answer) in &answers {
+        let waits = run.step();
+        assert!(waits.calls.is_empty() && waits.text.contains(&format!("`{agent}`")), "{}", waits.text);
+        run.say(&agent_note(&AgentNote {
+            agent: agent.as_str().into(),
+            cause: ReportCause::Background { task: "look".to_owned(), elapsed_ms: Some(1_000) },
+            outcome: Outcome::Completed,
+            answer: answer.clone(),
+            starts_turn: true,
+        }));
+    }
+    let report = run.answer();
+    assert!(report.starts_with("# Report"), "{report}");
+    assert!(report.contains(&format!("looked at by {} agents", answers.len())), "{report}");
+    assert!(report.contains("src/heater.rs:2"), "what they found stands in it: {report}");
+}

@@ -55,21 +55,21 @@ pub fn plan(body: &ChatBody) -> PlannedReply {
     let view = View::new(&talk);
     let steering = steering_calls(&view);
     let awaited: Vec<String> = talk.turn.awaited().map(str::to_owned).collect();
+    let waits = !awaited.is_empty() && !view.is_stopped();
     let step = match script::next(&view) {
-        _ if !awaited.is_empty() && steering.is_empty() && !view.is_stopped() => Step {
+        _ if waits && steering.is_empty() => Step {
             calls: Vec::new(),
-            thinking: "The agents go on in the background. Their answers come to me as messages; until then I have nothing to do."
+            thinking: "The agents work in the background. Their answers come to me as messages; until then I have nothing to do."
                 .to_owned(),
             text: format!("I wait for {}; my report follows when they have answered.", and_code(&awaited)),
         },
-        Some(step) if !awaited.is_empty() => Step { calls: steering, ..step },
-        Some(step) => Step { calls: talk.turn.missing(steering.into_iter().chain(step.calls)), ..step },
-        None if !steering.is_empty() => Step {
+        Some(step) if !waits => Step { calls: talk.turn.missing(steering.into_iter().chain(step.calls)), ..step },
+        _ if !steering.is_empty() => Step {
             calls: steering,
             thinking: "It needs a look at the real files before I answer.".to_owned(),
             text: String::new(),
         },
-        None => Step {
+        _ => Step {
             calls: Vec::new(),
             thinking:
                 "All results are here. I answer now, with path and line of each finding, and say what is missing."
