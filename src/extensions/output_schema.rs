@@ -84,6 +84,25 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_may_have_what_arguments_of_tools_may_not() {
+        let checked = |schema: Value, text: &str| parse(&schema.to_string()).unwrap().check(text).map(drop);
+        let integer = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+        assert_eq!(checked(integer.clone(), r#"{"n": 1.0}"#), Ok(()), "a number with a point");
+        assert_eq!(
+            checked(integer, r#"{"n": 18446744073709551615, "m": 1}"#),
+            Ok(()),
+            "a large one, and an unknown one"
+        );
+        let by = |name: &str, member: &str| json!({"properties": {"by": {"const": name}}, "required": ["by", member]});
+        let fault =
+            checked(json!({"oneOf": [by("cash", "sum"), by("card", "number")]}), r#"{"by": "card"}"#).unwrap_err();
+        assert!(
+            fault.contains("'sum'") && fault.contains("'number'"),
+            "all alternatives, not the one that is meant: {fault}"
+        );
+    }
+
+    #[test]
     fn what_is_no_schema_or_names_other_files_is_refused() {
         for text in [
             "",

@@ -112,10 +112,10 @@ fn the_message_lists_every_problem_and_ends_with_the_schema() {
     invalid arguments:
     - "path" is missing; it must be a string
     - "offset" must be an integer, not the string "3"
-    - "ratio" must be a finite number, not true
+    - "ratio" must be a number, not true
     - "deep" must be true or false, not the string "yes"
     - "mode" must be one of "fast", "slow", not the string "medium"
-    - "names" must be a list of strings, not a list with the number 1 in it
+    - "names[1]" must be a string, not the number 1
     - "colour" is not a parameter; the parameters are path, offset, ratio, deep, mode, names
     "#);
     assert_eq!(schema, everything().to_schema().to_string());
@@ -173,6 +173,11 @@ fn nothing_else_is_coerced() {
     for right in [json!(0), json!(i64::MIN), json!(i64::MAX)] {
         assert!(integer.validate(&object(json!({"n": right}))).is_ok());
     }
+    let large = object(json!({"n": u64::MAX}));
+    let said = integer.validate(&large).unwrap_err();
+    assert!(said.contains(r#""n" must be an integer, not 18446744073709551615, which is too large"#), "{said}");
+    let unsigned = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 0}}});
+    assert!(Parameters::from_schema(unsigned).validate(&large).is_ok(), "a type without a sign holds it");
     let string = Parameters::build(|p| {
         p.optional_string("s", "");
     });
@@ -208,6 +213,35 @@ fn arguments_that_are_nested_too_deeply_are_named_as_such_and_kept_as_text() {
 fn a_huge_wrong_value_is_quoted_in_short() {
     let message = everything().validate(&object(json!({"mode": "é".repeat(100_000)}))).unwrap_err();
     assert!(message.len() < 2_000, "{} bytes", message.len());
+}
+
+#[test]
+fn lists_say_what_they_hold_and_where_an_item_is_wrong() {
+    let parameters = Parameters::build(|p| {
+        p.required_string_array("names", "");
+        p.optional_objects("edits", "", |each| {
+            each.required_string("old", "").optional_boolean("all", "");
+        });
+    });
+    let wrong = [
+        json!({"edits": [{"old": "a"}, {"all": 1, "new": "b"}, {}]}),
+        json!({"names": {"a": 1}, "edits": 3}),
+        json!({"names": [["a"]], "edits": ["a"]}),
+    ];
+    let said = wrong.map(|given| parameters.validate(&object(given)).unwrap_err());
+    insta::assert_snapshot!(said.each_ref().map(|said| said.split_once("\nThe schema").unwrap().0).join("\n"), @r#"
+    invalid arguments:
+    - "names" is missing; it must be a list of strings
+    - "edits[1].old" is missing; it must be a string
+    - "edits[1].all" must be true or false, not the number 1
+    - "edits[1].new" is not a parameter; the parameters are old, all
+    invalid arguments:
+    - "names" must be a list of strings, not an object
+    - "edits" must be a list of objects, not the number 3
+    invalid arguments:
+    - "names[0]" must be a string, not a list
+    - "edits[0]" must be an object, not the string "a"
+    "#);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Number, Value};
 
+use crate::tool::schema::{has_type, types};
 use steersman_base::text::halves::without_halves;
 
 /// Deepest nesting that is looked at.
@@ -61,7 +62,7 @@ fn member(value: &mut Value, schema: &Value, root: &Value, depth: usize) {
     {
         *value = read;
     }
-    if is("array") && !fits(value, schema) && is_item(value, schema, root, depth) {
+    if is("array") && !has_type(schema, value) && is_item(value, schema, root, depth) {
         *value = vec![value.take()].into();
     }
     if let Some(choice) = choice(value, schema) {
@@ -88,7 +89,7 @@ fn alternative(value: &Value, schema: &Map<String, Value>, root: &Value, depth: 
         return None;
     }
     let takes = |schema: &Value, value: &Value| {
-        resolved(schema, root, depth).as_object().is_none_or(|schema| fits(value, schema))
+        resolved(schema, root, depth).as_object().is_none_or(|schema| has_type(schema, value))
     };
     let others: Vec<&Value> = all.iter().filter(|schema| !takes_only_null(schema)).collect();
     let is_plain = !value.is_object() && !value.is_array();
@@ -133,7 +134,7 @@ fn is_item(value: &Value, schema: &Map<String, Value>, root: &Value, depth: usiz
     let is_blank = value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty());
     let (Some(items), false) = (schema.get("items"), is_blank) else { return false };
     let Some(items) = resolved(items, root, depth).as_object() else { return false };
-    types(items).next().is_some() && fits(value, items)
+    types(items).next().is_some() && has_type(items, value)
 }
 
 /// Returns the only choice that a text is in another case.
@@ -143,22 +144,6 @@ fn choice(value: &Value, schema: &Map<String, Value>) -> Option<Value> {
     let mut meant = choices.iter().filter(|choice| choice.as_str().is_some_and(|one| one.eq_ignore_ascii_case(text)));
     let only = meant.next()?.clone();
     meant.next().is_none().then_some(only)
-}
-
-/// Tells whether a value has one of the types of a schema; one that names none takes any.
-fn fits(value: &Value, schema: &Map<String, Value>) -> bool {
-    let is = |kind: &str| match kind {
-        "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        "null" => value.is_null(),
-        _ => true,
-    };
-    let mut kinds = types(schema).peekable();
-    kinds.peek().is_none() || kinds.any(is)
 }
 
 /// Returns the integer that a number is, such as that of `5.0`.
@@ -193,12 +178,6 @@ fn resolved<'a>(schema: &'a Value, root: &'a Value, depth: usize) -> &'a Value {
         (Some(target), Some(depth)) => resolved(target, root, depth),
         _ => schema,
     }
-}
-
-fn types(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let kind = schema.get("type");
-    let one = kind.and_then(Value::as_str);
-    one.into_iter().chain(kind.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str))
 }
 
 #[cfg(test)]

@@ -13,43 +13,14 @@ use crate::tool::schema::ArgumentSchema;
 use steersman_base::error::BuildError;
 use steersman_base::message::Arguments;
 
-/// How many characters of a wrong value a message quotes.
-const QUOTED_CHARS: usize = 40;
-
 /// Describes the arguments of a tool, in the order of declaration.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Parameters {
-    list: Vec<Parameter>,
-    /// In place of the list: a schema of nested types.
-    schema: Option<ArgumentSchema>,
-}
-
-/// One declared argument.
 #[derive(Debug, Clone, PartialEq)]
-struct Parameter {
-    name: String,
-    description: String,
-    kind: ParamType,
-    need: Need,
-}
+pub struct Parameters(ArgumentSchema);
 
-/// Whether an argument may be left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Need {
-    Required,
-    Optional,
-}
-
-/// The type of an argument.
-#[derive(Debug, Clone, PartialEq)]
-enum ParamType {
-    String,
-    Integer,
-    Number,
-    Boolean,
-    Enum(Choices),
-    StringArray,
-    Objects(Parameters),
+impl Default for Parameters {
+    fn default() -> Self {
+        Self::build(|_| {})
+    }
 }
 
 /// The allowed values of an enum parameter: at least one, none empty, none twice.
@@ -81,6 +52,12 @@ impl Choices {
     pub fn values(&self) -> &[String] {
         &self.0
     }
+
+    fn into_schema(self) -> Value {
+        let mut schema = json!({"type": "string"});
+        schema["enum"] = self.0.into();
+        schema
+    }
 }
 
 /// Collects parameters; [`Parameters::build`] freezes them.
@@ -88,68 +65,76 @@ impl Choices {
 /// Declaring a name again replaces what it was before, at its first place.
 #[derive(Debug, Default)]
 pub struct ParametersBuilder {
-    list: Vec<Parameter>,
+    properties: Map<String, Value>,
+    optional: Vec<String>,
+}
+
+/// Whether an argument may be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Required,
+    Optional,
 }
 
 impl ParametersBuilder {
     /// Declares a string that must be given.
     pub fn required_string(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, ParamType::String, Need::Required)
+        self.declare(name, description, json!({"type": "string"}), Need::Required)
     }
 
     /// Declares a string that may be left out.
     pub fn optional_string(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, ParamType::String, Need::Optional)
+        self.declare(name, description, json!({"type": "string"}), Need::Optional)
     }
 
     /// Declares a whole number (of the range of `i64`) that must be given.
     pub fn required_integer(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, ParamType::Integer, Need::Required)
+        self.declare(name, description, json!({"type": "integer"}), Need::Required)
     }
 
     /// Declares a whole number (of the range of `i64`) that may be left out.
     pub fn optional_integer(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, ParamType::Integer, Need::Optional)
+        self.declare(name, description, json!({"type": "integer"}), Need::Optional)
     }
 
     /// Declares a finite number that must be given.
     pub fn required_number(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, ParamType::Number, Need::Required)
+        self.declare(name, description, json!({"type": "number"}), Need::Required)
     }
 
     /// Declares a finite number that may be left out.
     pub fn optional_number(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, ParamType::Number, Need::Optional)
+        self.declare(name, description, json!({"type": "number"}), Need::Optional)
     }
 
     /// Declares a truth value that must be given.
     pub fn required_boolean(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, ParamType::Boolean, Need::Required)
+        self.declare(name, description, json!({"type": "boolean"}), Need::Required)
     }
 
     /// Declares a truth value that may be left out.
     pub fn optional_boolean(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, ParamType::Boolean, Need::Optional)
+        self.declare(name, description, json!({"type": "boolean"}), Need::Optional)
     }
 
     /// Declares one of several strings that must be given.
     pub fn required_enum(&mut self, name: &str, description: &str, choices: Choices) -> &mut Self {
-        self.declare(name, description, ParamType::Enum(choices), Need::Required)
+        self.declare(name, description, choices.into_schema(), Need::Required)
     }
 
     /// Declares one of several strings that may be left out.
     pub fn optional_enum(&mut self, name: &str, description: &str, choices: Choices) -> &mut Self {
-        self.declare(name, description, ParamType::Enum(choices), Need::Optional)
+        self.declare(name, description, choices.into_schema(), Need::Optional)
     }
 
     /// Declares a list of strings that must be given; it may be empty.
     pub fn required_string_array(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, ParamType::StringArray, Need::Required)
+        self.declare(name, description, json!({"type": "array", "items": {"type": "string"}}), Need::Required)
     }
 
     /// Declares a list of strings that may be left out.
     pub fn optional_string_array(&mut self, name: &str, description: &str) -> &mut Self {
-        self.declare(name, description, ParamType::StringArray, Need::Optional)
+        self.declare(name, description, json!({"type": "array", "items": {"type": "string"}}), Need::Optional)
     }
 
     /// Declares a list of objects that may be left out; `declare` says what each has.
@@ -159,14 +144,22 @@ impl ParametersBuilder {
         description: &str,
         declare: impl FnOnce(&mut ParametersBuilder),
     ) -> &mut Self {
-        self.declare(name, description, ParamType::Objects(Parameters::build(declare)), Need::Optional)
+        self.declare(
+            name,
+            description,
+            json!({"type": "array", "items": Parameters::build(declare).to_schema()}),
+            Need::Optional,
+        )
     }
 
-    fn declare(&mut self, name: &str, description: &str, kind: ParamType, need: Need) -> &mut Self {
-        let parameter = Parameter { name: name.to_owned(), description: description.to_owned(), kind, need };
-        match self.list.iter_mut().find(|earlier| earlier.name == name) {
-            Some(earlier) => *earlier = parameter,
-            None => self.list.push(parameter),
+    fn declare(&mut self, name: &str, description: &str, mut schema: Value, need: Need) -> &mut Self {
+        if let Value::Object(map) = &mut schema {
+            map.insert("description".to_owned(), description.into());
+        }
+        self.properties.insert(name.to_owned(), schema);
+        self.optional.retain(|earlier| earlier != name);
+        if need == Need::Optional {
+            self.optional.push(name.to_owned());
         }
         self
     }
@@ -187,7 +180,12 @@ impl Parameters {
     pub fn build(declare: impl FnOnce(&mut ParametersBuilder)) -> Self {
         let mut builder = ParametersBuilder::default();
         declare(&mut builder);
-        Self { list: builder.list, schema: None }
+        let ParametersBuilder { properties, optional } = builder;
+        let required: Vec<&String> = properties.keys().filter(|name| !optional.contains(name)).collect();
+        let required = json!(required);
+        Self::from_schema(
+            json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false}),
+        )
     }
 
     /// Declares required strings, each with what it is: what most small tools have.
@@ -220,18 +218,12 @@ impl Parameters {
     /// assert!(refused.contains(r#""days" must be an integer, at least 1 and at most 7, not the number 9"#));
     /// ```
     pub fn from_schema(schema: Value) -> Self {
-        Self { list: Vec::new(), schema: Some(ArgumentSchema::new(schema)) }
+        Self(ArgumentSchema::new(schema))
     }
 
     /// Returns the JSON Schema of the arguments, in the order of declaration.
     pub fn to_schema(&self) -> Value {
-        if let Some(schema) = &self.schema {
-            return schema.value().clone();
-        }
-        let properties: Map<String, Value> = self.list.iter().map(|p| (p.name.clone(), p.to_schema())).collect();
-        let required: Vec<&str> =
-            self.list.iter().filter(|p| p.need == Need::Required).map(|p| p.name.as_str()).collect();
-        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+        self.0.value().clone()
     }
 
     /// Checks what the model sent.
@@ -252,42 +244,16 @@ impl Parameters {
                 return Err(self.message(&[problem.to_owned()]));
             }
         };
-        let problems = self.problems(map);
+        let problems = self.0.problems(map);
         if problems.is_empty() {
             return Ok(Args::new(map.clone()));
         }
         // As a strict mode of a server writes them.
-        let formed = in_form(map, &self.to_schema());
-        if formed != *map && self.problems(&formed).is_empty() {
+        let formed = in_form(map, self.0.value());
+        if formed != *map && self.0.problems(&formed).is_empty() {
             return Ok(Args::new(formed));
         }
         Err(self.message(&problems))
-    }
-
-    /// Returns what is wrong with these arguments, one sentence each.
-    fn problems(&self, map: &Map<String, Value>) -> Vec<String> {
-        if let Some(schema) = &self.schema {
-            return schema.problems(map);
-        }
-        let mut problems = Vec::new();
-        for parameter in &self.list {
-            match map.get(&parameter.name) {
-                Some(value) => problems.extend(parameter.problem(value)),
-                None if parameter.need == Need::Required => {
-                    problems.push(format!("{:?} is missing; it must be {}", parameter.name, parameter.kind.expected()));
-                }
-                None => {}
-            }
-        }
-        for name in map.keys().filter(|name| !self.list.iter().any(|p| p.name == **name)) {
-            problems.push(format!("{} is not a parameter; {}", quoted(name), self.field_names()));
-        }
-        problems
-    }
-
-    fn field_names(&self) -> String {
-        let names: Vec<&str> = self.list.iter().map(|p| p.name.as_str()).collect();
-        if names.is_empty() { "there are none".to_owned() } else { format!("the parameters are {}", names.join(", ")) }
     }
 
     /// Returns what the model reads of these problems.
@@ -297,104 +263,7 @@ impl Parameters {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "- {problem}");
         }
-        let _ = write!(text, "The schema is: {}", self.to_schema());
+        let _ = write!(text, "The schema is: {}", self.0.value());
         text
     }
-}
-
-impl Parameter {
-    fn to_schema(&self) -> Value {
-        let mut schema = match &self.kind {
-            ParamType::String => json!({"type": "string"}),
-            ParamType::Integer => json!({"type": "integer"}),
-            ParamType::Number => json!({"type": "number"}),
-            ParamType::Boolean => json!({"type": "boolean"}),
-            ParamType::Enum(choices) => json!({"type": "string", "enum": choices.values()}),
-            ParamType::StringArray => json!({"type": "array", "items": {"type": "string"}}),
-            ParamType::Objects(each) => json!({"type": "array", "items": each.to_schema()}),
-        };
-        if let Value::Object(map) = &mut schema {
-            map.insert("description".to_owned(), Value::String(self.description.clone()));
-        }
-        schema
-    }
-
-    fn problem(&self, value: &Value) -> Option<String> {
-        let fits = match &self.kind {
-            ParamType::String => value.is_string(),
-            ParamType::Integer => value.is_i64(),
-            ParamType::Number => value.as_f64().is_some_and(f64::is_finite),
-            ParamType::Boolean => value.is_boolean(),
-            ParamType::Enum(choices) => value.as_str().is_some_and(|given| choices.values().iter().any(|v| v == given)),
-            ParamType::StringArray => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
-            ParamType::Objects(each) => match value.as_array() {
-                Some(items) => return self.item_problem(each, items),
-                None => false,
-            },
-        };
-        (!fits).then(|| format!("{:?} must be {}, not {}", self.name, self.kind.expected(), shown(value)))
-    }
-
-    /// Returns what is wrong with the first item that does not fit.
-    fn item_problem(&self, each: &Parameters, items: &[Value]) -> Option<String> {
-        let wrong = |(item, number): (&Value, usize)| match item {
-            Value::Object(map) => {
-                each.problems(map).into_iter().next().map(|what| format!("item {number} of {:?}: {what}", self.name))
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                Some(format!("item {number} of {:?} must be an object, not {}", self.name, shown(item)))
-            }
-        };
-        items.iter().zip(1..).find_map(wrong)
-    }
-}
-
-impl ParamType {
-    fn expected(&self) -> String {
-        match self {
-            Self::String => "a string".to_owned(),
-            Self::Integer => "an integer".to_owned(),
-            Self::Number => "a finite number".to_owned(),
-            Self::Boolean => "true or false".to_owned(),
-            Self::Enum(choices) => {
-                let values: Vec<String> = choices.values().iter().map(|v| format!("{v:?}")).collect();
-                format!("one of {}", values.join(", "))
-            }
-            Self::StringArray => "a list of strings".to_owned(),
-            Self::Objects(_) => "a list of objects".to_owned(),
-        }
-    }
-}
-
-/// Names the type of a value and quotes it, shortened.
-pub(super) fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(value) if value.is_u64() && !value.is_i64() => format!("{value}, which is too large"),
-        Value::Number(value) => format!("the number {value}"),
-        Value::String(value) => format!("the string {}", quoted(value)),
-        Value::Array(items) => match items.iter().find(|item| !item.is_string()) {
-            Some(item) => format!("a list with {}", nested(item)),
-            None => "a list".to_owned(),
-        },
-        Value::Object(_) => "an object".to_owned(),
-    }
-}
-
-/// Names what a list holds. Apart from [`shown`], so that the depth of a hostile value does not matter.
-fn nested(item: &Value) -> String {
-    match item {
-        Value::Array(_) => "a list in it".to_owned(),
-        Value::Object(_) => "an object in it".to_owned(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => format!("{} in it", shown(item)),
-    }
-}
-
-pub(super) fn quoted(text: &str) -> String {
-    if text.chars().nth(QUOTED_CHARS).is_none() {
-        return format!("{text:?}");
-    }
-    let head: String = text.chars().take(QUOTED_CHARS).collect();
-    format!("{head:?}…")
 }

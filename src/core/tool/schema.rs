@@ -1,14 +1,14 @@
 //! A JSON Schema as the parameters of a tool, and the check of arguments against it.
 //!
-//! Made from the type of a typed tool, or given by hand to `Parameters::from_schema`. It knows what descriptions of Rust
+//! Declared one by one, made from the type of a typed tool, or given by hand to `Parameters::from_schema`. It knows what descriptions of Rust
 //! types have: types, ranges, lengths, enums, lists, objects within objects, alternatives, references. What else a schema
 //! says (`pattern`, `format`) is for the model; the type itself refuses it. Always holds: an object that lists its members
 //! takes no others, unless it says so.
 
 use serde_json::{Map, Value};
 
-use crate::tool::params::{quoted, shown};
-
+/// How many characters of a wrong value a message quotes.
+const QUOTED_CHARS: usize = 40;
 /// How deep schemas and values are followed: arguments have at most 127 levels, and a reference is one more each.
 const LEVELS: usize = 300;
 
@@ -176,7 +176,7 @@ impl ArgumentSchema {
             .map(|kind| match kind {
                 "object" if !tags.is_empty() => format!("an object with {}", tags.join(" and ")),
                 "object" => "an object".to_owned(),
-                "array" => format!("a list{}", span(schema, ["minItems", "maxItems"], " of", " items")),
+                "array" => format!("a list{}", span(schema, ["minItems", "maxItems"], " of", items_name(schema))),
                 "string" => format!("a string{}", span(schema, ["minLength", "maxLength"], " of", " characters")),
                 "integer" => format!("an integer{}", range(schema)),
                 "number" => format!("a number{}", range(schema)),
@@ -222,24 +222,28 @@ fn close(schema: &mut Value) {
 
 /// Tells whether a value has the type, the choice and the size that a schema asks for.
 fn fits(schema: &Map<String, Value>, value: &Value) -> bool {
-    let mut types = types(schema).peekable();
-    let is_type = types.peek().is_none() || types.any(|kind| is_of(kind, value));
     let is_choice = !schema.contains_key("enum") || list(schema, "enum").any(|choice| choice == value);
-    is_type && is_choice && schema.get("const").is_none_or(|only| only == value) && is_within(schema, value)
+    let is_only = schema.get("const").is_none_or(|only| only == value);
+    has_type(schema, value) && is_choice && is_only && is_within(schema, value)
 }
 
-/// Nothing is coerced: `1.0` is no integer, and `"1"` is none either.
-fn is_of(kind: &str, value: &Value) -> bool {
-    match kind {
+/// Tells whether a value has one of the types of a schema; one that names none takes any. Nothing is coerced: `1.0` is no
+/// integer, and `"1"` is none either.
+pub(super) fn has_type(schema: &Map<String, Value>, value: &Value) -> bool {
+    // What is read as a signed number must be one.
+    let is_unsigned = schema.get("minimum").is_some_and(Value::is_u64);
+    let is = |kind: &str| match kind {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),
-        "integer" => value.is_i64() || value.is_u64(),
+        "integer" => value.is_i64() || is_unsigned && value.is_u64(),
         "number" => value.as_f64().is_some_and(f64::is_finite),
         "string" => value.is_string(),
         "array" => value.is_array(),
         "object" => value.is_object(),
         _ => true,
-    }
+    };
+    let mut types = types(schema).peekable();
+    types.peek().is_none() || types.any(is)
 }
 
 fn is_within(schema: &Map<String, Value>, value: &Value) -> bool {
@@ -282,7 +286,7 @@ fn list<'a>(schema: &'a Map<String, Value>, keyword: &str) -> impl Iterator<Item
     schema.get(keyword).and_then(Value::as_array).into_iter().flatten()
 }
 
-fn types(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
+pub(super) fn types(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let one = schema.get("type").and_then(Value::as_str);
     one.into_iter().chain(list(schema, "type").filter_map(Value::as_str))
 }
@@ -315,6 +319,15 @@ fn one_of(mut words: Vec<String>) -> String {
     }
 }
 
+/// Names the items of a list, with the space before it.
+fn items_name(schema: &Map<String, Value>) -> &'static str {
+    match schema.get("items").and_then(|items| items.get("type")).and_then(Value::as_str) {
+        Some("string") => " strings",
+        Some("object") => " objects",
+        _ => " items",
+    }
+}
+
 /// Returns the bounds of a number in words.
 fn range(schema: &Map<String, Value>) -> String {
     let bounds =
@@ -335,6 +348,28 @@ fn span(schema: &Map<String, Value>, [least, most]: [&str; 2], before: &str, beh
         (Some(least), Some(most)) => format!("{before} {least} to {most}{behind}"),
         (Some(least), None) => format!("{before} at least {}", counted(least, behind)),
         (None, Some(most)) => format!("{before} at most {}", counted(most, behind)),
+        (None, None) if behind == " strings" || behind == " objects" => format!("{before}{behind}"),
         (None, None) => String::new(),
     }
+}
+
+/// Names the type of a value and quotes it, shortened.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(value) if value.is_u64() && !value.is_i64() => format!("{value}, which is too large"),
+        Value::Number(value) => format!("the number {value}"),
+        Value::String(value) => format!("the string {}", quoted(value)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    if text.chars().nth(QUOTED_CHARS).is_none() {
+        return format!("{text:?}");
+    }
+    let head: String = text.chars().take(QUOTED_CHARS).collect();
+    format!("{head:?}…")
 }
