@@ -153,6 +153,7 @@ pub use steersman_base::{
     text,
 };
 pub use steersman_core::{approval, control, listener};
+pub use steersman_exchange as exchange;
 pub use steersman_extensions::{hooks, mcp, output_schema, skill};
 pub use steersman_session as session;
 pub use steersman_session::host;

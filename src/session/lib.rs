@@ -5,9 +5,7 @@
 //! - what a client knows of a run without a screen: `model/mod.rs`, with its tests
 //! - the journal of a session: `journal/mod.rs`; tests: `journal/mod.rs`
 //! - the pending texts of all agents, as records tell them: `queue_log.rs`; tests: `tests/session/queue_log.rs`
-//! - a saved session as a document: `export/mod.rs`; tests: `tests/program/sessions/export.rs`
 //! - a saved session as a screen was told of it: `replay/mod.rs`; tests: `tests/program/sessions/replay.rs`
-//! - sessions of other programs: `import/mod.rs`; tests: `tests/program/sessions/import.rs`
 //! - search in the journals of all sessions: `search/mod.rs`; tests: `tests/program/sessions/search.rs`
 //! - what every client holds: `client.rs`; tests: `client.rs`
 //! - a client in the same process: `local.rs`; tests: `client.rs`
@@ -24,12 +22,9 @@
 
 mod answers;
 mod client;
-pub mod compare;
 mod drafts;
-pub mod export;
 pub mod host;
 mod hub;
-pub mod import;
 pub mod journal;
 mod local;
 mod members;

@@ -1,6 +1,6 @@
 //! Two sessions side by side, over everything else on the screen; one under the other where there is no room.
 //!
-//! Where two sessions part, and the rows in words: `src/session/compare/mod.rs`; tests: `tests/program/sessions/compare.rs`.
+//! Where two sessions part, and the rows in words: `src/exchange/compare/mod.rs`; tests: `tests/program/sessions/compare.rs`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -6,7 +6,6 @@ use steersman_test_support as support;
 
 mod agent_controls;
 mod background_agents;
-mod browser;
 mod client;
 mod conditions;
 mod dialect_switch;

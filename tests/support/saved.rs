@@ -54,6 +54,14 @@ impl Saved {
         self.files().find(header.session.as_str()).unwrap()
     }
 
+    /// Two sessions that part after their first turn.
+    pub fn two_that_part(&self) -> [SessionFile; 2] {
+        let first = self.session(|play| goes_on(play, "now the lexer", "src/lex.rs", "The lexer is written."));
+        let second =
+            self.session(|play| goes_on(play, "now the tests", "tests/all.rs", "The tests are\u{1b}[2J written."));
+        [first, second]
+    }
+
     /// Saves the session that most tests are about.
     pub fn usual(&self) -> SessionFile {
         self.session(usual)
@@ -215,4 +223,27 @@ fn child(play: &mut Play, tools: Vec<String>) {
     play.event(name, Event::RoundEnded { turn: 1, round: 2 });
     play.event(name, Event::TurnEnded { turn: 1, outcome: Outcome::Completed, message: None });
     play.event("", Event::AgentFinished { child: name.into(), outcome: Outcome::Completed, message: None });
+}
+
+/// What both sessions begin with.
+fn parser_found(play: &mut Play) {
+    play.event("", Event::TurnStarted { turn: 1 });
+    play.user("m1", "find the parser", None);
+    play.call("", "c1", "read", r#"{"path":"src/parse.rs"}"#);
+    play.result("", "c1", "fn parse() {}");
+    play.answer("", "It is in src/parse.rs.");
+    play.event("", Event::TurnEnded { turn: 1, outcome: Outcome::Completed, message: None });
+}
+
+fn goes_on(play: &mut Play, text: &str, path: &str, answer: &str) {
+    parser_found(play);
+    play.event("", Event::TurnStarted { turn: 2 });
+    play.user("m2", text, None);
+    play.call("", "c2", "write", &format!(r#"{{"path":"{path}"}}"#));
+    let diff = FileDiff { path: path.to_owned(), created: true, added: 2, removed: 0, hunks: String::new() };
+    play.event("", Event::ToolDetails { id: "c2".into(), details: Details::Diff(diff) });
+    play.result("", "c2", "written");
+    play.tokens("", 1_000, 200);
+    play.answer("", answer);
+    play.event("", Event::TurnEnded { turn: 2, outcome: Outcome::Completed, message: None });
 }

@@ -53,7 +53,7 @@ impl ReadAt for &[u8] {
 
 /// The next line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NextLine {
+pub enum NextLine {
     /// A line, with its newline where it has one: where it begins in the file, and where it stands in memory.
     Line(u64, Range<usize>),
     /// A line longer than any record, which was passed over.
@@ -63,7 +63,7 @@ pub(crate) enum NextLine {
 }
 
 /// The lines of a part of a journal.
-pub(crate) struct Lines<S> {
+pub struct Lines<S> {
     source: S,
     /// Where the part begins and ends in the file.
     part: Range<u64>,
@@ -87,6 +87,11 @@ impl<S: ReadAt> Lines<S> {
         self.buffer.get(line).unwrap_or_default()
     }
 
+    /// Reads on to the next line.
+    ///
+    /// # Errors
+    /// What the system says.
+    #[expect(clippy::should_implement_trait, reason = "it can fail, and its line stands in it")]
     pub fn next(&mut self) -> io::Result<NextLine> {
         loop {
             let rest = self.buffer.get(self.used + self.searched..).unwrap_or_default();
@@ -110,6 +115,9 @@ impl<S: ReadAt> Lines<S> {
     }
 
     /// Passes over the rest of a line, without keeping it.
+    ///
+    /// # Errors
+    /// What the system says.
     pub fn skip_line(&mut self) -> io::Result<()> {
         loop {
             let rest = self.buffer.get(self.used..).unwrap_or_default();

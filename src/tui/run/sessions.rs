@@ -12,7 +12,7 @@ use crate::switch::{EventPlace, SessionPlace};
 use crate::timeline::{Recorded, RecordedContext, RecordedSource, Step, Steps};
 use steersman_base::summary::{ComparedTable, count, tokens};
 use steersman_base::target::MAIN;
-use steersman_session::compare::compare;
+use steersman_exchange::compare::compare;
 use steersman_session::journal::{Header, Outline, Record, SessionFiles, SessionId, SessionIndex};
 use steersman_session::replay::{Moment, moments};
 use steersman_session::search::{self, Hit, SearchQuery};

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use serde_json::{Map, Value, json};
 use steersman_base::event::{Envelope, Event, Outcome};
 use steersman_base::protocol::{Notice, Update};
-use steersman_session::export::{Item, SessionParts};
+use steersman_exchange::export::{Item, SessionParts};
 use steersman_session::journal::{Reading, Record};
 use steersman_session::model::agents::{Activity, AgentNode};
 use steersman_session::model::{Receipt, ReceiptState, RunState, UnseenReason};

@@ -2,7 +2,6 @@
 
 mod command;
 mod compare;
-mod compressed;
 mod continued;
 mod equality;
 mod export;

@@ -23,7 +23,7 @@ use steersman_base::id::{AgentId, MessageId};
 use steersman_base::message::Message;
 use steersman_base::steering::TextKind;
 use steersman_core::wrapper::{parse, read_kept};
-use steersman_session::export::{Item, SessionParts};
+use steersman_exchange::export::{Item, SessionParts};
 use steersman_session::host::{ClosingEvent, Numbers};
 use steersman_session::journal::{Reading, Record, restore};
 

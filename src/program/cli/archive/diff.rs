@@ -7,7 +7,7 @@ use super::source::reading;
 use crate::program::cli::exit::{Exit, json, print};
 use steersman_base::summary::{ComparedRow, ComparedTable};
 use steersman_base::text::clip;
-use steersman_session::compare::compare;
+use steersman_exchange::compare::compare;
 use steersman_session::journal::SessionFiles;
 
 /// Columns of the names of rows.

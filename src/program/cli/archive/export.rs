@@ -12,7 +12,7 @@ use super::send::{endpoint, place, send};
 use super::source::{reading, replayed, size};
 use crate::program::cli::exit::{Exit, json, print, say};
 use steersman_base::text::visible_line;
-use steersman_session::export::{SessionParts, atif, chat, html, otlp};
+use steersman_exchange::export::{SessionParts, atif, chat, html, otlp};
 use steersman_session::journal::{Reading, SessionFiles};
 use steersman_session::named_file::{ExistingFile, write_named};
 use steersman_session::replay::moments;

@@ -9,7 +9,7 @@ use crate::program::cli::exit::{Exit, print, say};
 use crate::program::cli::journal::secrets;
 use steersman_base::summary::count;
 use steersman_base::text::visible_line;
-use steersman_session::import::{find, import_file};
+use steersman_exchange::import::{find, import_file};
 use steersman_session::journal::{Import, SessionFiles};
 
 /// The arguments of `import`.

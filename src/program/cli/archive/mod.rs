@@ -3,9 +3,9 @@
 //! # Where things are
 //!
 //! - `search`: `search.rs`; tests: `sessions/search.rs`
-//! - `diff`: `diff.rs`, `src/session/compare/mod.rs`; tests: `sessions/compare.rs`
+//! - `diff`: `diff.rs`, `src/exchange/compare/mod.rs`; tests: `sessions/compare.rs`
 //! - `export`: `export.rs`, `send.rs`; tests: `sessions/export.rs`
-//! - `import`: `import.rs`, `src/session/import`; tests: `sessions/import.rs`
+//! - `import`: `import.rs`, `src/exchange/import`; tests: `sessions/import.rs`
 //! - `replay`: `replay.rs`; tests: `sessions/replay.rs`
 //! - which session it is: `source.rs`
 

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use steersman_base::event::Event;
-use steersman_session::export::{SessionParts, html};
+use steersman_exchange::export::{SessionParts, html};
 use tempfile::TempDir;
 
 use crate::support::saved::{self, Saved};

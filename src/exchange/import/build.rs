@@ -9,11 +9,11 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use super::{ForeignProgram, Imported, compressed};
-use crate::journal::{Header, Origin, Record, SCHEMA as JOURNAL_SCHEMA, SessionId};
 use steersman_base::event::{Envelope, Event, Outcome, SCHEMA, Usage};
 use steersman_base::id::{AgentId, CallId, MessageId};
 use steersman_base::message::{Arguments, AssistantMessage, Message, ToolCall};
 use steersman_base::steering::TextKind;
+use steersman_session::journal::{Header, Origin, Record, SCHEMA as JOURNAL_SCHEMA, SessionId};
 
 /// What a file says of its session as a whole.
 #[derive(Debug, Clone, Default)]

@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 
-use crate::journal::{Header, Reading, Record};
 use steersman_base::details::Details;
 use steersman_base::event::{Envelope, Event, JobOwner, JobStart, Outcome, Usage};
 use steersman_base::id::{AgentId, CallId, MessageId};
 use steersman_base::message::{Arguments, Message};
 use steersman_base::steering::{TextKind, text_answers};
 use steersman_base::target::MAIN;
+use steersman_session::journal::{Header, Reading, Record};
 
 /// A session, as documents tell it.
 #[derive(Debug, Clone, Default)]

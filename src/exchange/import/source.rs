@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::compressed::{self, Unpacked};
-use crate::journal::{Lines, NextLine, ReadAt};
 use steersman_base::limits;
 use steersman_base::regular_file::{self, Links};
 use steersman_base::text::halves::without_halves;
+use steersman_session::journal::{Lines, NextLine, ReadAt};
 
 /// How deep the directories of sessions are looked through: years, months and days, or projects and sessions.
 const DEPTH: usize = 6;

@@ -9,7 +9,7 @@
 //! - messages as chat completions have them: `chat.rs`
 //! - ATIF v1.7: `atif.rs`; spans of OpenTelemetry: `otlp.rs`
 //! - the web page: `html/mod.rs`, its Markdown: `html/markdown.rs`
-//! - all of it: `mod.rs`; tests: `tests/program/sessions/export.rs`
+//! - all of it: `mod.rs`; tests: `export.rs`
 
 mod atif;
 mod chat;

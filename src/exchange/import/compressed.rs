@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use crate::journal::ReadAt;
 use steersman_base::limits;
+use steersman_session::journal::ReadAt;
 
 /// What is behind the name of the plain file.
 const SUFFIX: &str = ".zst";

@@ -5,17 +5,17 @@
 //!
 //! # Where things are
 //!
-//! - both in words, for the command and the screen: `table.rs`; tests: `tests/program/sessions/compare.rs`
+//! - both in words, for the command and the screen: `table.rs`; tests: `compare.rs`
 
 mod table;
 
 use serde::Serialize;
 
-use crate::journal::Record;
-use crate::model::{ChangedFile, FileChanges};
 use steersman_base::event::{Event, Outcome, add_known};
 use steersman_base::message::Arguments;
 use steersman_base::summary;
+use steersman_session::journal::Record;
+use steersman_session::model::{ChangedFile, FileChanges};
 
 /// What two sessions share, and what each did behind that.
 #[derive(Debug, Clone, PartialEq, Serialize)]

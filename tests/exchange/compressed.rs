@@ -1,13 +1,11 @@
-//! Stories of sessions that codex has compressed: they are read like the plain file, and no file unpacks without end.
+//! Tests of sessions that codex has compressed: they are read like the plain file, and no file unpacks without end.
 
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use steersman_session::import::{Imported, find, import_file};
+use steersman_exchange::import::{Imported, find, import_file};
 use tempfile::TempDir;
-
-use crate::support::program::{Program, exit_code, stderr, stdout};
 
 const PLAIN: &str = include_str!("foreign/rollout.jsonl");
 /// The same, as `zstd -3` writes it.
@@ -97,19 +95,4 @@ fn what_unpacks_without_end_is_not_a_frame_or_is_damaged_is_refused_in_a_sentenc
         let _ = unpacked(&changed);
         let _ = unpacked(&COMPRESSED[..at]).unwrap_err();
     }
-}
-
-#[test]
-fn the_import_takes_compressed_sessions_and_says_which_file_it_could_not_read() {
-    let program = Program::new();
-    let archive = program.home().join(".codex/archived_sessions");
-    fs::create_dir_all(&archive).unwrap();
-    fs::write(archive.join(format!("{NAME}.zst")), COMPRESSED).unwrap();
-    fs::write(archive.join("rollout-damaged.jsonl.zst"), "no frame").unwrap();
-    let (output, home) = program.args(["import"]).output_with_home();
-    let (said, err) = (stdout(&output), stderr(&output));
-    assert!(said.contains("codex 0.94.0") && said.ends_with("1 session imported\n"), "{said}");
-    assert!(err.contains("rollout-damaged.jsonl.zst: ") && exit_code(&output) == 1, "{err}");
-    let (output, _home) = Program::within(home).args(["import"]).output_with_home();
-    assert!(stdout(&output).ends_with("0 sessions imported, 1 session already there\n"), "{}", stdout(&output));
 }

@@ -8,7 +8,7 @@
 //! - which program wrote a file, and its lines: `source.rs`; files that codex has compressed: `compressed.rs`
 //! - codex: `codex.rs`; Claude Code: `claude.rs`, and its sub-agents in files of their own: `claude_agents.rs`
 //! - events, turns, rounds and the conversation, for both: `build.rs`
-//! - tests: `tests/program/sessions/import.rs`
+//! - tests: `import.rs`, `compressed.rs`
 
 mod build;
 mod claude;
@@ -22,7 +22,7 @@ use std::path::Path;
 
 pub use source::{ForeignProgram, find};
 
-use crate::journal::{Header, Record};
+use steersman_session::journal::{Header, Record};
 
 /// A session of another program, read.
 #[derive(Debug, Clone, PartialEq)]
