@@ -14,19 +14,30 @@ const WRONG: [u16; 4] = [400, 413, 415, 422];
 /// Those of a server that takes the same request later: whatever it says, the images are not why.
 const LATER: [u16; 8] = [401, 402, 408, 429, 502, 503, 504, 529];
 /// Words about images, and about a request that is too large: most of that are images.
-const ABOUT: [&str; 18] = [
+const ABOUT: [&str; 29] = [
     "image",
     "picture",
     "photo",
     " vision",
+    " visual",
     "multimodal",
+    "multi-modal",
+    "media file",
+    " media:",
+    "bitmap",
     "mmproj",
     "mime",
     "media type",
     "media_type",
     "pixel",
     "jpeg",
+    " png",
+    "gif:",
     "webp",
+    "data uri",
+    "data url",
+    "图片",
+    "图像",
     "base64",
     "inline_data",
     "inlinedata",
@@ -35,12 +46,13 @@ const ABOUT: [&str; 18] = [
     "request_too_large",
 ];
 /// Words that name another reason beyond doubt. Whatever else a server says may be about an image.
-const OTHER: [&str; 24] = [
+const OTHER: [&str; 25] = [
     "tools.",
     "tool_choice",
     "tool_call",
     "tool_use",
-    "tool_result",
+    "without `tool_result`",
+    "found in `tool_result`",
     "function '",
     "input_schema",
     "invalid schema",
@@ -61,6 +73,8 @@ const OTHER: [&str; 24] = [
     "previous_response_id",
     "billing",
 ];
+/// Words of a server to which the texts of a conversation are too long. A body that is too large is mostly images.
+const TOO_LONG: [&str; 6] = ["token", "context", "prompt", "input", "messages", "too long"];
 /// Columns of the server's words.
 const WORDS: usize = 160;
 
@@ -101,7 +115,8 @@ impl Agent {
 /// nothing else why.
 fn may_be_about_images(error: &ProviderError) -> bool {
     let names = |words: &str, of: &[&str]| {
-        let words = words.to_lowercase();
+        // Some of the words are meant at the beginning of a word only.
+        let words = format!(" {}", words.to_lowercase());
         of.iter().any(|word| words.contains(word))
     };
     let names_images = |words: &str| names(words, &ABOUT);
@@ -109,6 +124,9 @@ fn may_be_about_images(error: &ProviderError) -> bool {
         ProviderError::Status { status, .. } if LATER.contains(status) => false,
         ProviderError::Status { status, message, .. } => {
             names_images(message) || WRONG.contains(status) && !names(message, &OTHER)
+        }
+        ProviderError::Overflow { message, tokens: None, window: None } => {
+            names_images(message) || !names(message, &TOO_LONG)
         }
         ProviderError::Overflow { message, .. } | ProviderError::Server(message) => names_images(message),
         _ => false,

@@ -58,7 +58,10 @@ async fn an_image_that_a_server_refuses_is_named_in_its_place_and_the_conversati
         status(422, "messages.0.content: nope"),
         status(500, "failed to decode image"),
         ProviderError::Overflow { message: "Request Entity Too Large".to_owned(), tokens: None, window: None },
+        ProviderError::Overflow { message: "Request body is too large".to_owned(), tokens: None, window: None },
+        ProviderError::Overflow { message: "no further message".to_owned(), tokens: None, window: None },
         ProviderError::Server("image dimensions exceed the limit".to_owned()),
+        ProviderError::Server("cannot decode PNG".to_owned()),
     ] {
         let rig = Rig::new([Played::error(refusal.clone()), Played::text("I see none."), Played::text("Next.")]);
         send(&rig, "What is it?", "p.png");
@@ -97,7 +100,15 @@ async fn only_the_newest_images_go_where_that_is_enough_and_after_a_resume_too()
 }
 
 /// What servers say of images, and of a request whose fault they do not name.
-const ABOUT_IMAGES: [(u16, &str); 33] = [
+const ABOUT_IMAGES: [(u16, &str); 41] = [
+    (500, "Failed to create new sequence: failed to process inputs: png: invalid format: invalid checksum"),
+    (500, "failed to process inputs: gif: not enough data"),
+    (500, "Vision is not enabled on this server"),
+    (500, "Multi-modal data is given, and the model takes none"),
+    (500, "Failed to load a media file"),
+    (400, "messages.2.content.0.tool_result.content: Input should be a valid string"),
+    (500, "图片解析失败"),
+    (404, "Cannot read the data URI of a message"),
     (400, "messages.0.content.1.image.source.base64.data: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"),
     (400, "At least one of the image dimensions exceed max allowed size: 8000 pixels"),
     (400, "You uploaded an unsupported image. Please make sure your image is valid."),
