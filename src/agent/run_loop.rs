@@ -204,11 +204,13 @@ impl Agent {
     fn end_turn(&mut self, turn: u32, result: &Result<Outcome, RunError>) {
         let (outcome, message) = match result {
             Ok(outcome) => {
-                // A rescue answers from what was found by then: its task goes on with the next text.
-                if *outcome == Outcome::Completed {
+                // A rescue answers from what was found by then, and a cut answer is none yet: its task goes on with the
+                // next text.
+                let cut = self.finish.as_ref().filter(|_| *outcome == Outcome::Completed).and_then(unfinished);
+                if *outcome == Outcome::Completed && cut.is_none() {
                     self.task_open = Some(false);
                 }
-                (*outcome, None)
+                (*outcome, cut)
             }
             Err(RunError::Cancelled(Cancelled)) => {
                 self.history.close_open(NotRunReason::Cancelled);
@@ -491,6 +493,16 @@ enum AfterRound {
     Again,
     /// The server paused its reply, which is in the history; it continues on the next request.
     Paused,
+}
+
+/// Returns why the last reply of a turn is no answer to its task yet.
+fn unfinished(finish: &Finish) -> Option<String> {
+    match finish {
+        // What a server means by a word that nobody knows may well be the end.
+        Finish::Stop | Finish::Unknown(_) => None,
+        Finish::Paused => Some("the server paused its reply".to_owned()),
+        Finish::Length | Finish::TooLong | Finish::ContentFilter => truncation_note(finish),
+    }
 }
 
 /// Returns the notice that a reply without calls is incomplete; `None` when it is whole.

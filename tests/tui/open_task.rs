@@ -13,7 +13,7 @@ use steersman_base::protocol::Request;
 use steersman_base::steering::{Framing, TextKind};
 use steersman_core::control::StepLimit;
 use steersman_core::listener::{HistoryChange, Listener as _};
-use steersman_core::provider::{Played, ProviderError};
+use steersman_core::provider::{Finish, Played, ProviderError};
 use steersman_core::tool::Tool;
 use steersman_session::host::{self, LastRun, Setup};
 use steersman_session::journal::{read_records, restore};
@@ -40,9 +40,14 @@ enum Stop {
     Failed,
     /// A rescue answers from what was found by then.
     OutOfSteps,
+    /// The server cuts the answer at the token limit.
+    CutShort,
+    /// The content filter of the server cuts it.
+    Filtered,
 }
 
-const STOPS: [Stop; 4] = [Stop::Cancelled, Stop::Interrupted, Stop::Failed, Stop::OutOfSteps];
+const STOPS: [Stop; 6] =
+    [Stop::Cancelled, Stop::Interrupted, Stop::Failed, Stop::OutOfSteps, Stop::CutShort, Stop::Filtered];
 /// The calls that a turn may make.
 const STEPS: u32 = 5;
 
@@ -62,6 +67,8 @@ fn played(stop: Stop, pause: &Pause) -> Vec<Played> {
         Stop::Cancelled => vec![first],
         Stop::Interrupted => vec![first, Played::text("Half an ").paused(pause)],
         Stop::Failed => vec![first, Played::error(refused())],
+        Stop::CutShort => vec![first, Played::text("Half an").with_finish(Finish::Length)],
+        Stop::Filtered => vec![first, Played::text("Half an").with_finish(Finish::ContentFilter)],
         Stop::OutOfSteps => [first].into_iter().chain((0..STEPS).map(|_| calls(&[("c2", "two")]))).collect(),
     }
 }
@@ -98,7 +105,7 @@ async fn stopped(
             gate.open();
             running.failed().await.0
         }
-        Stop::OutOfSteps => {
+        Stop::OutOfSteps | Stop::CutShort | Stop::Filtered => {
             gate.open();
             running.answered().await
         }
@@ -215,7 +222,7 @@ async fn a_process_that_is_lost_leaves_its_task_open_for_what_was_pending_too() 
 }
 
 /// Returns the journal of a session whose task has no answer; perhaps the user has closed it.
-fn without_answer(closed: bool) -> Vec<u8> {
+fn without_answer((outcome, message): (Outcome, &str), closed: bool) -> Vec<u8> {
     let disk = Disk::default();
     let written = journal(&disk);
     let turn = |content: &str| Event::UserTurn {
@@ -236,8 +243,8 @@ fn without_answer(closed: bool) -> Vec<u8> {
     for message in &messages {
         written.on_history(&AgentId::main(), HistoryChange::Appended(message));
     }
-    let message = Some("the server answered 400: invalid".to_owned());
-    written.on_event(&event(3, Event::TurnEnded { turn: 1, outcome: Outcome::Failed, message }));
+    let message = Some(message.to_owned());
+    written.on_event(&event(3, Event::TurnEnded { turn: 1, outcome, message }));
     if closed {
         written.on_event(&event(4, Event::TaskClosed {}));
     }
@@ -247,9 +254,13 @@ fn without_answer(closed: bool) -> Vec<u8> {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_goes_on_knows_whether_its_task_is_open_and_done_closes_it() {
-    for (closed_before, closes) in [(false, false), (true, false), (false, true)] {
+    let failed = (Outcome::Failed, "the server answered 400: invalid");
+    let cut = (Outcome::Completed, "the reply was cut at the token limit");
+    for (end, closed_before, closes) in
+        [(failed, false, false), (failed, true, false), (failed, false, true), (cut, false, false), (cut, true, false)]
+    {
         let (rig, dir) = (Rig::new([Played::text("Done.")]), TempDir::new().unwrap());
-        let resumed = restore(read_records(without_answer(closed_before).as_slice()).unwrap().records);
+        let resumed = restore(read_records(without_answer(end, closed_before).as_slice()).unwrap().records);
         let setup = Setup {
             resumed: Some(Box::new(resumed)),
             framing: Framing::Framed,
@@ -325,6 +336,9 @@ fn the_line_above_the_message_says_which_task_a_text_adds_to_before_enter() {
     assert!(stage.screen().contains("→ adds to the open task: \"continue\""), "{}", stage.screen());
     stage.turn("");
     stage.turn_ended("", Outcome::Synthesized, None);
+    assert!(stage.screen().contains("→ adds to the open task: \"continue\""), "{}", stage.screen());
+    stage.turn("");
+    stage.turn_ended("", Outcome::Completed, Some("the reply was cut at the token limit"));
     assert!(stage.screen().contains("→ adds to the open task: \"continue\""), "{}", stage.screen());
     stage.turn("");
     stage.turn_ended("", Outcome::Completed, None);

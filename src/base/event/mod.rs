@@ -288,7 +288,7 @@ pub enum Event {
         turn: u32,
         /// How.
         outcome: Outcome,
-        /// Why, when it failed.
+        /// Why, when it failed, or when its answer was cut: the task stays open then.
         message: Option<String>,
     },
     /// The whole pending queue, after each change.

@@ -250,8 +250,8 @@ impl RestoreReducer {
     fn follow_task(&mut self, event: &Event) {
         self.task_open = match event {
             Event::UserTurn { kind, .. } if kind.asks_for_work() => Some(true),
-            // What a rescue answered from what was found by then leaves the task open.
-            Event::TurnEnded { outcome: Outcome::Completed, .. } | Event::TaskClosed {} => Some(false),
+            // What a rescue answered from what was found by then leaves the task open, and an answer that was cut too.
+            Event::TurnEnded { outcome: Outcome::Completed, message: None, .. } | Event::TaskClosed {} => Some(false),
             Event::Reset {} => None,
             _ => return,
         };

@@ -118,7 +118,7 @@ pub struct TurnEndedFields {
     pub usage: UsageSum,
     /// What failed; null when nothing did.
     pub error: Option<TurnFailure>,
-    /// Why it failed; the same as `message`.
+    /// Why it failed, or why its answer was cut; the same as `message`.
     pub reason: Option<String>,
 }
 

@@ -412,7 +412,8 @@ impl AgentNode {
     }
 
     pub(super) fn end(&mut self, outcome: Outcome, message: Option<String>, at: Timestamp) {
-        if outcome == Outcome::Completed {
+        // An answer that was cut says why. A second end, that of the sub-agent behind that of its turn, tells nothing new.
+        if outcome == Outcome::Completed && message.is_none() && self.running() {
             self.open_task = None;
         }
         self.before = None;
