@@ -4,6 +4,7 @@
 //! here. Text that looks like a decision and is no JSON is told apart from text without one.
 
 use serde_json::{Map, Value};
+use steersman_base::text::halves::without_halves;
 
 /// The members of one object.
 pub(super) type Members = Map<String, Value>;
@@ -37,6 +38,9 @@ pub(super) enum Printed {
 
 /// Reads an output.
 pub(super) fn printed(output: &str) -> Printed {
+    // A tool that writes UTF-16 leaves a zero behind each letter.
+    let output = output.replace('\0', "");
+    let output = without_halves(&output);
     let output = output.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}').trim_end();
     let (mut objects, mut ends, mut fault) = (Vec::new(), false, None);
     // What stands outside of the objects, behind the last one that counts.
@@ -105,14 +109,22 @@ fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Returns whether a text has a member called decision: quoted, or behind a brace.
+/// Returns whether a text has a member, quoted or behind a brace, by which a call would not run as it is.
 fn looks_like_decision(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    lower.match_indices("decision").any(|(at, word)| {
-        let (before, from) = lower.split_at(at);
-        let after = from.get(word.len()..).unwrap_or_default();
-        let name = before.trim_end_matches(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '-'));
-        let is_member = name.ends_with(['"', '\'', '`']) || name.contains('{');
-        is_member && after.trim_start_matches(|c: char| c.is_whitespace() || "\\\"'`".contains(c)).starts_with(':')
+    ["decision", "updatedinput", "updated_input", "continue"].iter().any(|word| {
+        lower.match_indices(word).any(|(at, word)| {
+            let (before, from) = lower.split_at(at);
+            let is_member = if word == "decision" {
+                let name = before.trim_end_matches(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '-'));
+                name.ends_with(['"', '\'', '`']) || name.contains('{')
+            } else {
+                before.trim_end().ends_with(['"', '\'', '`', '{', ','])
+            };
+            let after = from.get(word.len()..).unwrap_or_default();
+            let after = after.trim_start_matches(|c: char| c.is_whitespace() || "\\\"'`".contains(c));
+            let value = after.strip_prefix(':').map(str::trim_start);
+            is_member && value.is_some_and(|value| word != "continue" || !value.starts_with("true"))
+        })
     })
 }

@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 use steersman_base::limits;
 use steersman_base::steering::{Recurrence, TextKind, Trigger, conditional};
 use steersman_base::sync::lock;
+use steersman_base::text::halves::without_halves;
 use steersman_base::text::is_blank;
 use steersman_core::approval::Answer;
 use steersman_core::sync::until;
@@ -128,7 +129,7 @@ impl LineForm {
         match self {
             Self::Words => Line::parse(line),
             Self::Json if is_blank(line) => Line::Ignore,
-            Self::Json => Line::Json(line.to_owned()),
+            Self::Json => Line::Json(without_halves(line.trim_start_matches('\u{feff}')).into_owned()),
         }
     }
 }

@@ -130,11 +130,16 @@ fn a_deny_is_heard_wherever_it_stands_in_the_output() {
             format!("{{\"level\":\"info\",\"reason\":\"checks\"}}\n{object}\n{{\"level\":\"info\"}}\n"),
             format!("{{\"decision\":\"approve\"}}\n{object}"),
             format!("{{ not json {object}"),
+            // UTF-16, read as text.
+            object.chars().flat_map(|c| [c, '\0']).collect(),
         ] {
             let said = read_output(HookEvent::PreToolUse, 0, &output, "");
             assert_eq!((said.outcome, said.words.as_deref()), (HookOutcome::Blocked, Some("no rm")), "{output}");
         }
     }
+    // Half a character in the reason.
+    let said = read_output(HookEvent::PreToolUse, 0, r#"{"decision":"block","reason":"no \ud83d"}"#, "");
+    assert_eq!((said.outcome, said.words.as_deref()), (HookOutcome::Blocked, Some("no \u{fffd}")));
     for event in [HookEvent::UserPromptSubmit, HookEvent::Stop, HookEvent::PostToolUse, HookEvent::PreCompact] {
         let said = read_output(event, 0, &format!("Now using node v22\n{older}\n"), "");
         assert_eq!((said.outcome, said.words.as_deref()), (HookOutcome::Blocked, Some("no rm")), "{event}");
@@ -161,15 +166,25 @@ fn a_decision_about_a_call_that_cannot_be_read_forbids_the_call() {
         r#"{"result": [{"decision": "block"}]}"#,
         r#"{"continue": "false"}"#,
         r#"{"decision": "approve"} {"decision": "blo"#,
+        r#"{"continue": false, "stopReason": "enough",}"#,
+        "v22\n{'continue': False}",
+        r#"{"hookSpecificOutput": {"updatedInput": {"command": "ls"},}}"#,
     ] {
         let said = read_output(HookEvent::PreToolUse, 0, output, "");
         assert_eq!(said.outcome, HookOutcome::Blocked, "{output}");
         assert!(said.words.unwrap().starts_with("its decision cannot be read, and may be a no: "), "{output}");
         assert_eq!((said.stop, said.input, said.context), (None, None, None));
     }
-    for output in
-        ["", "ok", "no decision: all is well", "{", "{\"level\":\"info\"}", "{\"decision\":null}", "[1, 2] {x}"]
-    {
+    for output in [
+        "",
+        "ok",
+        "no decision: all is well",
+        "{",
+        "{\"level\":\"info\"}",
+        "{\"decision\":null}",
+        "[1, 2] {x}",
+        "{'continue': True}",
+    ] {
         let said = read_output(HookEvent::PreToolUse, 0, output, "");
         assert!(matches!(said.outcome, HookOutcome::Done | HookOutcome::Failed), "{output}: {said:?}");
     }

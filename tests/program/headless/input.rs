@@ -85,12 +85,14 @@ fn requests_are_answered_by_their_id_and_the_session_stays_open_until_its_end() 
     gate.open();
     wait_for(&mut run, "turn_ended");
     wait_for(&mut run, "turn_ended");
-    ask(&mut run, &json!({"id": 7, "type": "send", "text": "last"}));
+    // Half a character is no reason to lose a text.
+    run.write("\u{feff}{\"id\":7,\"type\":\"send\",\"text\":\"last\\ud83d\"}\n");
+    assert_eq!(reply(&mut run, &json!(7))["ok"], true);
     assert_eq!(ask(&mut run, &json!({"id": 8, "type": "end"}))["ok"], true);
     let end = run.end();
     assert_eq!((end.code, end.stderr.as_str()), (Some(0), ""));
     assert_eq!(result(&end)["answer"], "three");
-    assert_eq!(server.chats()[2].texts("user"), ["several\nlines", "other", "last"]);
+    assert_eq!(server.chats()[2].texts("user"), ["several\nlines", "other", "last\u{fffd}"]);
 }
 
 #[test]

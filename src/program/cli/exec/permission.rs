@@ -14,6 +14,7 @@ use crate::program::config::CommandSetting;
 use steersman_base::limits;
 use steersman_base::protocol::{Answer, ApprovalId, ApprovalRequest, Reply, Request, Update};
 use steersman_base::text::escaped_json;
+use steersman_base::text::halves::without_halves;
 use steersman_session::stream::{InputAnswer, PermissionAnswer, PermissionQuestion};
 use steersman_tools::workspace::{OwnCommand, UserCommand};
 
@@ -145,6 +146,7 @@ async fn decide(
     let input = escaped_json(serde_json::to_string(question).map_err(|error| error.to_string())?) + "\n";
     let command = OwnCommand { command, input: &input, most: limits::PERMISSION_ANSWER_BYTES, time };
     let output = command.run().await.map_err(|error| format!("the permission command {error}"))?;
+    let output = without_halves(output.trim_start_matches('\u{feff}'));
     serde_json::from_str(&output).map_err(|error| format!("the permission command did not print an answer: {error}"))
 }
 
