@@ -3,7 +3,8 @@
 //! It runs in time linear to what it reads, whatever the expression. Binary files are passed over, not searched.
 
 use std::fmt::Write as _;
-use std::io::{self, Read as _};
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::walk::{self, Entries};
 use crate::workspace::{EntryKind, Workspace};
 use crate::{approve_reading, workspace_in};
 use steersman_base::limits;
-use steersman_base::text::visible_line;
+use steersman_base::text::{utf16_text, visible_line};
 use steersman_core::approval::HiddenFiles;
 use steersman_core::tool::{
     Args, Concurrency, Parameters, Tool, ToolContext, ToolDirectory, ToolError, ToolSpec, Traits,
@@ -27,6 +28,8 @@ use steersman_core::tool::{
 
 /// How much of a long line is shown before its match, when the match lies far behind the start.
 const BEFORE_MATCH_BYTES: usize = 200;
+/// How much of a file tells whether it may be UTF-16.
+const HEAD_BYTES: u64 = 16;
 
 /// Searches files of a workspace.
 pub struct GrepTool {
@@ -207,16 +210,17 @@ impl<'a> Search<'a> {
             }
         };
         self.files += 1;
-        let mut sink = Hits {
-            matcher: self.matcher,
-            stop: self.stop,
-            room: limits::GREP_HITS - self.hits,
-            found: Vec::new(),
-            more: false,
-            binary: false,
-        };
-        let searched = self.searcher.search_reader(self.matcher, file.take(limits::GREP_FILE_BYTES), &mut sink);
+        let mut sink = self.sink();
+        let mut searched = self.searcher.search_reader(self.matcher, (&file).take(limits::GREP_FILE_BYTES), &mut sink);
         self.stop.check()?;
+        // The searcher knows UTF-16 by its mark alone.
+        if sink.binary
+            && let Some(text) = unmarked_utf16(&file)
+        {
+            sink = self.sink();
+            searched = self.searcher.search_slice(self.matcher, text.as_bytes(), &mut sink);
+            self.stop.check()?;
+        }
         if searched.is_err() {
             self.unreadable += 1;
         } else if sink.binary {
@@ -225,6 +229,17 @@ impl<'a> Search<'a> {
             self.add(&self.workspace.display(path), &sink);
         }
         Ok(self.room)
+    }
+
+    fn sink(&self) -> Hits<'a> {
+        Hits {
+            matcher: self.matcher,
+            stop: self.stop,
+            room: limits::GREP_HITS - self.hits,
+            found: Vec::new(),
+            more: false,
+            binary: false,
+        }
     }
 
     fn add(&mut self, name: &str, sink: &Hits<'_>) {
@@ -267,6 +282,18 @@ impl<'a> Search<'a> {
         }
         self.text
     }
+}
+
+/// Reads a file in UTF-16 without a mark; `None` for any other, of which only the beginning is read.
+fn unmarked_utf16(mut file: &File) -> Option<String> {
+    let mut bytes = Vec::new();
+    file.rewind().ok()?;
+    file.take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
+    if memchr::memchr_iter(0, &bytes).count() * 4 < bytes.len() {
+        return None;
+    }
+    file.take(limits::GREP_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    utf16_text(&bytes)
 }
 
 /// Takes the hits of one file.

@@ -177,6 +177,23 @@ async fn binary_and_large_files_are_passed_over_and_counted() {
 }
 
 #[tokio::test]
+async fn files_in_utf_16_are_searched_with_a_mark_and_without() {
+    let site = Site::new();
+    for (kind, unit) in [("le", u16::to_le_bytes as fn(u16) -> [u8; 2]), ("be", u16::to_be_bytes)] {
+        for (marked, mark) in [("marked", "\u{feff}"), ("plain", "")] {
+            let text = format!("{mark}one\r\ngr\u{fc}n needle \u{1f600}\r\n");
+            site.file(&format!("{marked}.{kind}"), text.encode_utf16().flat_map(unit).collect::<Vec<u8>>());
+        }
+    }
+    site.file("icon.bin", b"\0\0\x01\0needle");
+    let hits = site.hits(json!({"pattern": "n needle"})).await;
+    let expected: String = ["marked.be", "marked.le", "plain.be", "plain.le"]
+        .map(|name| format!("{name}:2:gr\u{fc}n needle \u{1f600}\n"))
+        .concat();
+    assert_eq!(hits, format!("{expected}[passed over, binary: 1]\n"));
+}
+
+#[tokio::test]
 async fn line_ends_of_either_kind_are_no_part_of_a_line() {
     let site = Site::new();
     site.file("dos", "one\r\ntwo\r\n").file("unix", "one\ntwo");
