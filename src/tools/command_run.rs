@@ -158,7 +158,9 @@ impl Aftermath {
     /// Finds the files that changed; returns what there is to say. `over` is set once nobody waits.
     pub(super) async fn conclude(self, ended: &Ended, output: &str, over: &Cancellable) -> (Vec<String>, TouchedFiles) {
         let Self { job, spawner, workspace, began, stopped } = self;
-        let explained = if ended.code == Some(0) { None } else { spawner.sandbox().explain(&job, output) };
+        let sandbox = spawner.sandbox();
+        let explained = sandbox.explain_hidden(&job, output);
+        let explained = explained.or_else(|| if ended.code == Some(0) { None } else { sandbox.explain(&job, output) });
         let over = over.clone();
         let search = move || {
             let stopped = GitOperations::find(&job.confinement.writable).new_since(&stopped);

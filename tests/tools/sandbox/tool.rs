@@ -1,6 +1,7 @@
 //! What the model hears of the sandbox through the tool `bash`.
 
 use std::fs;
+use std::process::Command;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -48,5 +49,45 @@ async fn the_tool_explains_a_refusal_and_what_is_planted() {
         let directory = saved.unwrap_or_else(|| panic!("{text}")).path();
         let count = run(&format!("cat {}/* | wc -l; rm {}/*", directory.display(), directory.display())).await;
         assert!(count.starts_with("20000\n") && count.contains("[exit code 1]"), "{count}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_a_rule_hides_from_git_is_named_where_git_takes_it_for_another() {
+    for kind in KINDS {
+        let grounds = Grounds::new();
+        let Some(sandbox) = grounds.sandbox(kind).await else { continue };
+        fs::write(grounds.work.join(".env"), "KEY=1\n").unwrap();
+        fs::write(grounds.work.join("code"), "1\n").unwrap();
+        for arguments in [
+            &["init", "-q"][..],
+            &["add", "-A"],
+            &["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "first"],
+        ] {
+            assert!(Command::new("git").args(arguments).current_dir(&grounds.work).status().unwrap().success());
+        }
+        fs::write(grounds.work.join("code"), "2\n").unwrap();
+        let workspace = Arc::new(Workspace::new(&grounds.work).unwrap());
+        let outputs = Arc::new(Outputs::new(&grounds.outside).unwrap());
+        let denied = vec![grounds.work.join(".env")];
+        let confinement = Confinement { denied, ..Confinement::default() };
+        let bash = BashTool::new(workspace, Arc::new(grounds.spawner(&sandbox)), outputs, confinement);
+        let policy = Policy { answerer: Answerer::Yes, ..Policy::default() };
+        let context = ToolContext::with_approvals(Arc::new(Approvals::new(policy, Mode::Ask)));
+        for command in ["git status --short", "git status", "git add -A"] {
+            let arguments = json!({ "command": command });
+            let args = bash.spec().parameters.validate(&Arguments::parse(&arguments.to_string())).unwrap();
+            let text = bash.execute(args, &context).await.unwrap();
+            let is_taken_for_another =
+                text.contains(" M .env") || text.contains("modified:   .env") || text.contains("can only add");
+            assert_eq!(
+                text.contains("[a rule hides .env from commands"),
+                is_taken_for_another,
+                "{kind:?} {command}: {text}"
+            );
+            assert!(is_taken_for_another || format!("{kind:?}").contains("Landlock"), "{kind:?} {command}: {text}");
+            let text = text.replace(".env", "");
+            assert!(command == "git add -A" || text.contains("code"), "{text}");
+        }
     }
 }

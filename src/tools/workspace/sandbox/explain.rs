@@ -37,6 +37,37 @@ const NO_NETWORK: [&str; 10] = [
 /// The directories whose files a confined command does not find.
 const ELSEWHERE: [&str; 6] = ["/run/", "/var/", "/home/", "/root/", "/mnt/", "/sys/"];
 
+/// What git says of a file that is hidden from it, before its path and behind it.
+const GIT_SAYS: [(&str, &str); 4] = [
+    ("error: ", ": can only add regular files, symbolic links or git-directories"),
+    ("modified:", ""),
+    (" M ", ""),
+    ("M ", ""),
+];
+
+/// Names a file that git takes for another one because a rule hides it from commands; `None` where there is none.
+pub(super) fn explain_hidden(confinement: &Confinement, cwd: &Path, output: &str) -> Option<String> {
+    if confinement.denied.is_empty() && confinement.hidden.is_empty() {
+        return None;
+    }
+    let cwd = cwd.canonicalize().ok()?;
+    let path_in = |line: &str| {
+        let path = GIT_SAYS.iter().find_map(|(before, behind)| {
+            let line = if *before == "modified:" { line.trim_start() } else { line };
+            line.strip_prefix(before)?.strip_suffix(behind)
+        })?;
+        let path = cwd.join(path.trim_start());
+        (confinement.denied.contains(&path) || confinement.hidden.hides(&path)).then_some(path)
+    };
+    let path = output.lines().find_map(path_in)?;
+    let path = path.strip_prefix(&cwd).unwrap_or(&path);
+    Some(format!(
+        "[a rule hides {0} from commands, so git finds something else there: nothing has changed the file, and it cannot be \
+         added; leave it out, as in git add -A -- . ':!{0}']",
+        visible_line(&path.to_string_lossy()),
+    ))
+}
+
 /// Explains an output, in one line; `None` when nothing in it points at the sandbox.
 pub(super) fn explain(name: &str, confinement: &Confinement, home: Option<&Path>, output: &str) -> Option<String> {
     let lower = output.to_ascii_lowercase();

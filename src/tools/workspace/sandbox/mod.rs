@@ -253,6 +253,12 @@ impl Sandbox {
         }
     }
 
+    /// Names a file that a rule hides where the output of git is about it, also of a job that did not fail; for the model.
+    pub fn explain_hidden(&self, job: &Job, output: &str) -> Option<String> {
+        self.name()?;
+        explain::explain_hidden(&job.confinement, &job.cwd, output)
+    }
+
     /// Explains the failure of a job whose output looks as if the sandbox refused something; for the model.
     pub fn explain(&self, job: &Job, output: &str) -> Option<String> {
         let SandboxState::Confined(kind, own) = &self.0 else { return None };
