@@ -132,6 +132,13 @@ fn mistakes_on_the_command_line_are_one_sentence_and_2() {
     is_refused(Program::new().args(["exec", "--provider", "openia", "a"]), &["openia", "openai"]);
     is_refused(Program::new().args(["exec", "--provider", "demo", "--steer-stdin", "-"]), &["--steer-stdin"]);
     is_refused(Program::new().args(["completions", "tcsh"]), &["tcsh"]);
+    // No flag is passed over.
+    for flag in [&["--resume", "x"][..], &["-c"], &["--fork", "x"]] {
+        for command in [&["status"][..], &["inject", "more"], &["cancel"]] {
+            is_refused(Program::new().args(command.iter().chain(flag).copied()), &["--session ID"]);
+        }
+        is_refused(Program::new().args(flag.iter().chain(&["models"]).copied()), &["this command does not"]);
+    }
 }
 
 #[test]

@@ -122,6 +122,9 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<CommandLine, Ex
 pub fn run(line: CommandLine) -> Exit {
     let flags = &line.flags;
     let Some(command) = &line.command else { return screen::run(flags, line.prompt) };
+    if let Some(sentence) = chooses_nothing(&flags.session, command) {
+        return usage(&sentence);
+    }
     match command {
         Command::Exec(args) => exec::run(flags, args),
         Command::Resume(args) => go_on(flags, args.id_and_prompt(), |session, id| match id {
@@ -155,6 +158,29 @@ pub fn run(line: CommandLine) -> Exit {
         Command::Help { words } => help::run(words),
         Command::Man => help::man(),
         Command::Completions { shell } => completions(*shell),
+    }
+}
+
+/// Returns what to write instead where a flag says which session the command begins, and it begins none.
+fn chooses_nothing(session: &SessionFlags, command: &Command) -> Option<String> {
+    let flag = match session {
+        SessionFlags { resume: Some(_), .. } => "--resume",
+        SessionFlags { continues: true, .. } => "--continue",
+        SessionFlags { fork: Some(_), .. } => "--fork",
+        SessionFlags { session_id: Some(_), .. } => "--session-id",
+        _ => return None,
+    };
+    match command {
+        Command::Exec(_) | Command::Serve(_) | Command::Resume(_) | Command::Continue { .. } | Command::Fork(_) => None,
+        Command::Status(_)
+        | Command::Inject(_)
+        | Command::Watch(_)
+        | Command::Cancel(_)
+        | Command::Approve(_)
+        | Command::Decline(_) => {
+            Some(format!("{flag} begins a session or goes on with one; for one that runs it is --session ID"))
+        }
+        _ => Some(format!("{flag} begins a session or goes on with one, and this command does not")),
     }
 }
 

@@ -36,6 +36,11 @@ fn status_tells_of_a_session_that_runs_and_of_none_once_it_has_ended() {
     let one = &list[0];
     assert_eq!((list.len(), &one["state"], &one["title"]), (1, &"working".into(), &"count the files".into()), "{one}");
     assert_eq!((&one["pid"], &one["model"]), (&run.id().into(), &"scripted".into()));
+    let id = one["session"].as_str().unwrap();
+    for (wanted, expected) in [(id, 0), (&id[..8], 0), ("zz", 1)] {
+        let (code, text, why) = beside(&run, &["status", "--session", wanted]);
+        assert_eq!((code, text.contains(id)), (expected, expected == 0), "{text}{why}");
+    }
     let (_, text, _) = beside(&run, &["status"]);
     assert!(text.contains("working  count the files\n") && text.contains("  main: waits for its model"), "{text}");
     gate.open();

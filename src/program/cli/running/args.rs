@@ -18,6 +18,9 @@ pub struct SessionArg {
 /// The arguments of `status`.
 #[derive(Debug, Args)]
 pub struct StatusArgs {
+    /// This session alone, by its ID or a beginning that no other shares [default: all that run].
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
     /// Write the list as JSON.
     #[arg(long)]
     pub json: bool,

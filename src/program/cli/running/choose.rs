@@ -66,16 +66,22 @@ fn not_running(flags: &Flags, id: &str) -> Result<String, String> {
     })
 }
 
-fn choose(flags: &Flags, which: &SessionArg) -> Result<PathBuf, String> {
+/// Returns the session that runs under this ID, or under one that begins so.
+pub(super) fn named(flags: &Flags, id: &str) -> Result<RunningSession, String> {
     let mut all = running(flags)?;
-    if let Some(id) = &which.session {
-        all.retain(|found| !id.is_empty() && found.status.session.starts_with(id.as_str()));
-        return match all.as_slice() {
-            [] => Err(not_running(flags, id)?),
-            [one] => Ok(one.path.clone()),
-            more => Err(format!("{id:?} is the beginning of {} sessions; write more of it", more.len())),
-        };
+    all.retain(|found| !id.is_empty() && found.status.session.starts_with(id));
+    match (all.pop(), all.len()) {
+        (None, _) => Err(not_running(flags, id)?),
+        (Some(one), 0) => Ok(one),
+        (Some(_), more) => Err(format!("{id:?} is the beginning of {} sessions; write more of it", more + 1)),
     }
+}
+
+fn choose(flags: &Flags, which: &SessionArg) -> Result<PathBuf, String> {
+    if let Some(id) = &which.session {
+        return named(flags, id).map(|found| found.path);
+    }
+    let all = running(flags)?;
     let (_, cwd) = places(flags)?;
     let here: Vec<&RunningSession> = all.iter().filter(|found| found.status.directory == cwd).collect();
     match (all.as_slice(), here.as_slice()) {

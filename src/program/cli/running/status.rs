@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::program::cli::args::Flags;
 use crate::program::cli::exit::{Exit, json, print_outcome};
 use crate::program::cli::running::args::StatusArgs;
-use crate::program::cli::running::choose::running;
+use crate::program::cli::running::choose::{named, running};
 use steersman_base::event::Delivery;
 use steersman_base::id::{AgentId, ClientId};
 use steersman_base::price::dollars;
@@ -19,7 +19,11 @@ use steersman_session::model::rule_scope_text;
 const TEXT: usize = 60;
 
 pub fn run(flags: &Flags, args: &StatusArgs) -> Exit {
-    let statuses = running(flags).map(|found| found.into_iter().map(|found| found.status).collect::<Vec<_>>());
+    let found = match &args.session {
+        Some(id) => named(flags, id).map(|one| vec![one]),
+        None => running(flags),
+    };
+    let statuses = found.map(|found| found.into_iter().map(|found| found.status).collect::<Vec<_>>());
     let text = statuses.and_then(|statuses| if args.json { json(&statuses) } else { Ok(describe(&statuses)) });
     print_outcome(text, Exit::Failed)
 }
