@@ -146,8 +146,12 @@ impl QueueLog {
 
     /// Records a text that a queue has accepted; returns whether it waits there from now on.
     fn accept(&mut self, to: &AgentId, entry: Pending) -> bool {
-        self.returned.retain(|returned| returned.text != entry.text);
-        self.gone.retain(|(_, gone)| gone.id == entry.id || gone.text != entry.text);
+        // What another client writes in the same words is a text of its own.
+        let is_again = |earlier: &Pending| {
+            earlier.text == entry.text && (entry.sender.is_none() || earlier.sender == entry.sender)
+        };
+        self.returned.retain(|returned| !is_again(returned));
+        self.gone.retain(|(_, gone)| gone.id == entry.id || !is_again(gone));
         if let Some(delivering) = self.delivering.iter_mut().find(|text| text.id == entry.id) {
             delivering.entry = Some(entry);
             return false;
@@ -244,7 +248,7 @@ impl QueueLog {
                 if let Some((_, first)) = self.waiting.iter_mut().find(|(_, entry)| entry.id == *first) {
                     for (_, second) in &taken {
                         // A list may have said it already.
-                        if !first.text.contains(&second.text) {
+                        if !ends_in(&first.text, &second.text) {
                             first.text = format!("{}\n\n{}", first.text, second.text);
                             first.images.extend_from_slice(&second.images);
                         }
@@ -272,11 +276,26 @@ impl QueueLog {
 
     /// Records what the user is writing: what was given back is in the message again.
     fn set_drafts(&mut self, drafts: &[DraftText]) {
-        let is_written = |entry: &Pending| drafts.iter().any(|draft| draft.text.contains(&entry.text));
+        let is_written = |entry: &Pending| drafts.iter().any(|draft| has_words(&draft.text, &entry.text));
         self.returned.retain(|returned| !is_written(returned));
         self.gone.retain(|(_, gone)| !is_written(gone));
         self.edited = drafts.iter().filter_map(|draft| draft.edits.clone()).collect();
     }
+}
+
+/// Tells whether a text ends in this other one, which was joined to it.
+fn ends_in(text: &str, other: &str) -> bool {
+    text.strip_suffix(other).is_some_and(|before| before.ends_with("\n\n"))
+}
+
+/// Tells whether a text has all of this other one, and not only as letters within its words: more may have been typed before
+/// it and behind it.
+fn has_words(text: &str, other: &str) -> bool {
+    let is_apart = |at: usize| {
+        let (before, from) = (text.get(..at).unwrap_or_default(), text.get(at + other.len()..).unwrap_or_default());
+        !before.ends_with(char::is_alphanumeric) && !from.starts_with(char::is_alphanumeric)
+    };
+    text.match_indices(other).any(|(at, _)| is_apart(at))
 }
 
 /// Tells whether a message is, or may be, this text.

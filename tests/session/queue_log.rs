@@ -326,3 +326,43 @@ fn a_text_of_which_newer_words_were_being_written_is_the_draft_alone_when_the_pr
     assert_eq!(left(&[edited, Vec::new()]), 1, "the edit was left");
     assert_eq!(left(&[vec![DraftText { text: "another".to_owned(), ..draft(None) }]]), 1);
 }
+
+/// A text may stand within another one by chance.
+#[test]
+fn a_short_text_that_others_contain_is_not_lost() {
+    let id = |id: &str| MessageId::from(id);
+    let mut log = QueueLog::default();
+    log.apply(&Record::Accepted { to: AgentId::main(), entry: entry("m1", "look closer") });
+    log.apply(&Record::Accepted { to: AgentId::main(), entry: entry("m2", "look") });
+    log.apply(&Record::TakenBack {
+        texts: vec![id("m2")],
+        why: TakenBack::Merged(id("m1")),
+        at: Timestamp::UNIX_EPOCH,
+    });
+    let left = |log: QueueLog| log.into_left().into_iter().map(|entry| entry.text.clone()).collect::<Vec<_>>();
+    assert_eq!(left(log), ["look closer\n\nlook"]);
+    for (draft, expected) in [("look", 1), ("woken", 1), ("ok", 0), ("first\nok\n\nlast", 0), ("ok, then", 0)] {
+        let mut log = QueueLog::default();
+        log.apply(&Record::Accepted { to: AgentId::main(), entry: entry("m1", "ok") });
+        log.apply(&Record::TakenBack { texts: vec![id("m1")], why: TakenBack::ToMessage, at: Timestamp::UNIX_EPOCH });
+        let texts = vec![DraftText {
+            to: AgentId::main(),
+            text: draft.to_owned(),
+            kind: TextKind::Add,
+            edits: None,
+            images: Vec::new(),
+            sender: None,
+        }];
+        log.apply(&Record::Drafts { texts });
+        assert_eq!(left(log).len(), expected, "{draft}");
+    }
+    for (sender, expected) in [(None, 1), (Some("inject"), 2)] {
+        let mut log = QueueLog::default();
+        log.apply(&Record::Accepted { to: AgentId::main(), entry: entry("m1", "ok") });
+        log.apply(&Record::TakenBack { texts: vec![id("m1")], why: TakenBack::ToMessage, at: Timestamp::UNIX_EPOCH });
+        let mut again = entry("m2", "ok");
+        again.message.sender = sender.map(Into::into);
+        log.apply(&Record::Accepted { to: AgentId::main(), entry: again });
+        assert_eq!(left(log).len(), expected, "{sender:?}");
+    }
+}

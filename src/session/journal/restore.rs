@@ -87,12 +87,13 @@ impl ResumeSource for PreviousRun {
     }
 }
 
-/// Tells whether a text is this draft: the same client sent it to the same agent, or out of a message that names another
-/// one, or a command, before it.
+/// Tells whether a text is this draft: the same client sent it to the same agent, perhaps behind a command, or out of a
+/// message that names another one before it.
 fn was_sent(draft: &DraftText, to: &AgentId, entry: &Pending) -> bool {
     let Some(before) = draft.text.trim_end().strip_suffix(entry.text.trim_end()) else { return false };
-    let named = before.trim_start().starts_with(['@', '/', '>', '\\']);
-    draft.sender == entry.sender && ((before.trim().is_empty() && draft.to == *to) || named)
+    let before = before.trim();
+    let is_to_it = before.is_empty() || before.starts_with(['/', '>', '\\']);
+    draft.sender == entry.sender && ((is_to_it && draft.to == *to) || before.starts_with('@'))
 }
 
 #[derive(Default)]

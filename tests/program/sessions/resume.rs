@@ -300,6 +300,8 @@ fn a_text_that_ends_like_a_draft_takes_it_away_only_where_it_was_that_draft() {
         (draft(Some("attach 2"), "", "fix the tests"), "", Some("attach 2"), false),
         (draft(None, "", "@researcher 0 fix the tests"), "researcher 0", None, false),
         (draft(None, "", "/note fix the tests"), "", None, false),
+        (draft(None, "researcher 0", "/note fix the tests"), "", None, true),
+        (draft(None, "researcher 0", "fix the tests"), "", None, true),
     ] {
         let disk = Disk::default();
         let journal = journal(&disk);
