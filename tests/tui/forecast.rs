@@ -203,10 +203,11 @@ fn a_session_that_is_only_read_offers_nothing_and_asks_about_nothing() {
         Pending { held: true, stale: true, ..Pending::new("m9".into(), "and the tests", Timestamp::UNIX_EPOCH) };
     stage.tell(Msg::Update(Update::Queues { queues: vec![(AgentId::main(), vec![waits])], paused: true }));
     let screen = stage.wait(1_000).screen();
+    assert!(screen.contains("Only read here. / commands"), "{screen}");
     assert!(screen.contains("○ only read here: session 1 runs in another program"), "{screen}");
     assert!(screen.contains("and the tests") && screen.contains("→ waits, is not sent from here"), "{screen}");
     assert!(screen.contains("→ nothing: this session is only read here"), "{screen}");
-    for offer in ["Send this now?", "the last turn failed", "comes back", "Esc:"] {
+    for offer in ["Send this now?", "the last turn failed", "comes back", "Esc:", "Enter sends"] {
         assert!(!screen.contains(offer), "{offer}: {screen}");
     }
     let screen = stage.keys("mine").screen();

@@ -241,7 +241,7 @@ impl World {
         }
         let ended = &self.ended;
         self.message.give_back_drafts(|agent| ended.contains(agent));
-        self.message.fit(80);
+        self.message.fit(80, &[]);
     }
 
     fn send(&mut self) {

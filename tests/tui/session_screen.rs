@@ -142,6 +142,35 @@ fn a_question_that_is_left_keeps_the_texts_held_and_does_not_come_again_for_each
 }
 
 #[test]
+fn a_number_answers_the_question_of_a_resume_although_a_draft_came_back() {
+    for (keys, goes, draft_after) in [
+        ("1<enter>", &["look closer"][..], "half a thought"),
+        ("<down><enter>", &["look closer"], "half a thought"),
+        ("1x", &[], "half a thought1x"),
+        ("x<enter>", &[], ""),
+    ] {
+        let mut stage = Stage::new(100, 24);
+        let pending = vec![entry("m1", "look closer")];
+        stage.handle.interloper().take_over(pending.clone(), 9);
+        stage.refresh();
+        let drafts = vec![draft("", "half a thought")];
+        stage.tell(Msg::from(Notice::Unfinished(Unfinished { drafts, pending, ..Unfinished::default() })));
+        stage.screen();
+        stage.wait(QUIET);
+        let screen = stage.screen();
+        assert!(screen.contains("ready: a number, then Enter") && screen.contains("half a thought"), "{screen}");
+        stage.keys(keys);
+        assert_eq!(stage.app.message.text(), draft_after, "{keys}");
+        let sent: Vec<String> = stage.sent().into_iter().map(|sent| sent.0.clone()).collect();
+        let expected = if keys == "x<enter>" { vec!["half a thoughtx".to_owned()] } else { Vec::new() };
+        assert_eq!(sent, expected, "{keys}");
+        if sent.is_empty() {
+            assert_eq!(deliverable(&mut stage), goes, "{keys}");
+        }
+    }
+}
+
+#[test]
 fn drafts_come_back_to_the_message_and_those_of_ended_agents_can_be_brought_there() {
     let mut stage = Stage::new(80, 24);
     stage.turn("").spawn("", "researcher 0");

@@ -393,7 +393,7 @@ fn press(message: &mut Message, keys: &str) {
                 Some(VimOutcome::Done | VimOutcome::Says(_)) => {}
             },
         }
-        message.fit(40);
+        message.fit(40, &[]);
     }
 }
 
@@ -408,7 +408,7 @@ fn vim(text: &str) -> Message {
     message.set_editor_keys(EditorKeys::Vim);
     message.load(text);
     message.vim_escape();
-    message.fit(40);
+    message.fit(40, &[]);
     message
 }
 
@@ -455,7 +455,7 @@ proptest! {
         prop_assert!(texts.iter().all(|text| passed.any(|other| other == text)), "{:?} lacks some of {:?}", back, texts);
         let mut forth = vec![message.text()];
         while message.redo() {
-            message.fit(40);
+            message.fit(40, &[]);
             forth.push(message.text());
         }
         forth.dedup();

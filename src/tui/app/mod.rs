@@ -26,6 +26,7 @@ use crate::agents::{AgentsPane, PaneRoom};
 use crate::alerts::Alerts;
 use crate::approval::Questions;
 use crate::focus::Focus;
+use crate::message::composer::{NOTHING_IS_SENT, PLACEHOLDERS};
 use crate::message::view::prompt_columns;
 use crate::message::{Message, MessageContext};
 use crate::palette::Palette;
@@ -266,7 +267,12 @@ impl App {
     /// Lays the composer's text out for the width of the screen.
     pub fn fit_composer(&mut self) {
         let width = self.ui.size.width;
-        self.message.fit(width.saturating_sub(prompt_columns(self.message.vim_mode(), width)));
+        let placeholders = match self.status.host {
+            HostState::ReadOnly(_) => &NOTHING_IS_SENT,
+            HostState::Starting | HostState::Ready | HostState::Failed(_) => &PLACEHOLDERS,
+        };
+        let columns = prompt_columns(self.message.vim_mode(), width);
+        self.message.fit(width.saturating_sub(columns), placeholders);
     }
 
     /// Tells whether nothing is under way: no turn runs or is about to, and no text that was accepted is between its queue

@@ -25,7 +25,8 @@ pub fn settle_quit(questions: &mut Questions, ui: &UiContext) {
 
 /// Gives an answer to the shown question; ignored when the key has nothing to do with a question.
 pub fn answer(questions: &mut Questions, answer: Answer, message: &Message, focus: &Focus, ui: &UiContext) -> Outcome {
-    update::answer(questions, answer, message_use(message, focus, ui), ui)
+    let used = message_use(questions, message, focus, ui);
+    update::answer(questions, answer, used, ui)
 }
 
 /// Carries out a key that selects an answer or gives the selected one; ignored when it is for something else. Any other
@@ -37,7 +38,7 @@ pub fn choose(
     focus: &Focus,
     ui: &UiContext,
 ) -> Outcome {
-    let used = message_use(message, focus, ui);
+    let used = message_use(questions, message, focus, ui);
     let outcome = update::choose(questions, chord, used, ui);
     let writes = || chord.typed().is_some() || ui.keymap.lookup(focus.context(), chord) == Some(Action::Newline);
     if outcome == Outcome::Ignored && used == MessageUse::Free && writes() {
@@ -53,10 +54,16 @@ pub fn type_digit(questions: &mut Questions, message: &mut Message) {
     }
 }
 
-fn message_use(message: &Message, focus: &Focus, ui: &UiContext) -> MessageUse {
+/// Returns what the message is used for, as far as the shown question goes by it.
+pub fn message_use(questions: &Questions, message: &Message, focus: &Focus, ui: &UiContext) -> MessageUse {
     if let Some(about) = message.about_question() {
-        MessageUse::Writes(about.what)
-    } else if ui.medium == Medium::Screen && focus.is_on(Pane::Composer) && message.is_draft() && message.is_empty() {
+        return MessageUse::Writes(about.what);
+    }
+    // What a resume asks about comes together with a draft, which nobody typed at this question.
+    let is_resumed =
+        || questions.current().is_some_and(|asked| matches!(asked.subject, QuestionSubject::Unfinished(_)));
+    let has_keys = ui.medium == Medium::Screen && focus.is_on(Pane::Composer) && message.is_draft();
+    if has_keys && (message.is_empty() || message.is_as_restored() && is_resumed()) {
         MessageUse::Free
     } else {
         MessageUse::Other

@@ -16,7 +16,9 @@ mod update;
 pub mod view;
 
 pub use ask::{ask, ask_about_conversation, ask_about_requests, ask_about_stale, ask_to_stop};
-pub use in_message::{answer, answered, choose, send_answer, settle_quit, snapshot, type_digit, write_answer};
+pub use in_message::{
+    answer, answered, choose, message_use, send_answer, settle_quit, snapshot, type_digit, write_answer,
+};
 pub use state::{AnswerChoices, Question, QuestionSubject, Questions, Rewind, ShownQuestion, Unarmed};
 pub use update::{
     MessageUse, carry_out, give, lone_answer, mode, mode_set, no_such_answer, not_answered, seems_answer,

@@ -356,7 +356,7 @@ impl Questions {
 
     /// Selects the answer with this number; false when there is none, or the question is not armed at this moment.
     pub fn select_digit(&mut self, digit: char, at: Timestamp) -> bool {
-        let row = digit.to_digit(10).and_then(|number| usize::try_from(number).ok()?.checked_sub(1));
+        let row = usual_width(digit).to_digit(10).and_then(|number| usize::try_from(number).ok()?.checked_sub(1));
         let (Some(id), Some(row)) = (self.current_id().filter(|_| self.armed(at)), row) else { return false };
         let is_there = self.current().is_some_and(|question| question.subject.numbered().nth(row).is_some());
         if is_there {
@@ -502,5 +502,13 @@ impl Questions {
         self.seen = None;
         self.top = 0;
         self.gone = Some(now);
+    }
+}
+
+/// Returns the usual form of a wide letter, digit or sign, as keyboards for Chinese and Japanese write them.
+pub(super) fn usual_width(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        _ => c,
     }
 }

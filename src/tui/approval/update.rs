@@ -1,6 +1,7 @@
 //! What the keys do about a question. Whether a key may answer is decided in the state.
 
 use super::in_message::write_answer;
+use super::state::usual_width;
 use super::{AnswerChoices, QuestionSubject, Questions, Unarmed};
 use crate::approval::Question;
 use crate::effect::{Effect, Outcome, PaneEffect};
@@ -79,10 +80,11 @@ pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, ui: 
     if moves { Outcome::DONE } else { Outcome::Ignored }
 }
 
-/// Returns a text without what is written around an answer: blanks, line ends, a full stop. A line end within it makes a
-/// text of it.
-fn bare(text: &str) -> &str {
-    text.trim().trim_end_matches(['.', ')', '!', ',', ':', ';'])
+/// Returns a text without what is written around an answer: blanks, line ends, a full stop; the wide letters and digits of
+/// keyboards for Chinese and Japanese as the usual ones. A line end within it makes a text of it.
+fn bare(text: &str) -> String {
+    let usual: String = text.trim().chars().map(usual_width).collect();
+    usual.trim_end_matches(['.', ')', '!', ',', ':', ';', '\u{3002}', '\u{3001}']).to_owned()
 }
 
 /// Tells whether a text looks like an answer to a question, whether or not the one that is asked has such a one.
@@ -90,7 +92,7 @@ pub fn seems_answer(text: &str) -> bool {
     let text = bare(text);
     let is_number = !text.is_empty() && text.len() < 3 && text.bytes().all(|byte| byte.is_ascii_digit());
     let words = ["y", "yes", "n", "no", "ok", "okay", "sure", "yep", "yeah", "nope", "always"];
-    is_number || words.iter().any(|word| word.eq_ignore_ascii_case(text))
+    is_number || words.iter().any(|word| word.eq_ignore_ascii_case(&text))
 }
 
 /// Says that a text looks like an answer and is none to the question that is asked.
@@ -126,7 +128,7 @@ fn unread(questions: &Questions) -> Outcome {
 pub fn lone_answer(questions: &Questions, text: &str, medium: Medium) -> Option<Answer> {
     let subject = &questions.current()?.subject;
     let text = bare(text);
-    let word = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
+    let word = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(&text));
     let answer = if word(&["y", "yes"]) {
         Some(Answer::Once)
     } else if word(&["n", "no"]) {

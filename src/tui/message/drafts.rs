@@ -119,6 +119,11 @@ impl Message {
         DraftText { to, kind, edits: None, images: self.files_in(&text), text, sender: None }
     }
 
+    /// Tells whether the draft is what an earlier process of the session left, and nothing was typed since.
+    pub fn is_as_restored(&self) -> bool {
+        self.is_draft() && self.restored.as_ref().is_some_and(|restored| *restored == self.text())
+    }
+
     /// Puts back what an earlier process of the session kept: into the message what was for the main agent, the rest to
     /// the drafts of the other agents.
     pub fn restore_drafts(&mut self, drafts: &[DraftText]) {
@@ -128,6 +133,7 @@ impl Message {
         }
         let main: Vec<String> = main.into_iter().map(|draft| draft.text.clone()).collect();
         self.put_before_draft(&main);
+        self.restored = Some(self.draft.text()).filter(|text| !text.is_empty());
         for DraftText { to, text, kind, .. } in others {
             let mut composer = Composer::default();
             composer.load(text);

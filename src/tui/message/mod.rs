@@ -32,7 +32,7 @@ mod address;
 mod attach;
 pub mod bring_back;
 mod calls;
-mod composer;
+pub mod composer;
 mod drafts;
 pub mod entry;
 mod give_back;
@@ -102,6 +102,8 @@ pub struct Message {
     begins_rule: bool,
     /// The text with an unknown command that Enter did not send the first time.
     refused: Option<String>,
+    /// The draft as an earlier process of the session left it.
+    restored: Option<String>,
     /// The keys of vim, where they are wanted.
     vim: Option<Vim>,
     /// The number of the newest search in a list.

@@ -188,10 +188,10 @@ impl Message {
         self.top_mut().scroll(rows);
     }
 
-    /// Lays the text out in this width, in columns.
-    pub fn fit(&mut self, width: u16) {
+    /// Lays the text out in this width, in columns; without text one of the placeholders is shown.
+    pub fn fit(&mut self, width: u16, placeholders: &[&'static str]) {
         self.vim_settle();
-        self.top_mut().fit(width);
+        self.top_mut().fit(width, placeholders);
     }
 
     /// Shows as much of the text as there is room for.

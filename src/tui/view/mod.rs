@@ -37,7 +37,7 @@ use crate::agents::AgentsDrawn;
 use crate::agents::view::{self as agents, AgentsView};
 use crate::alerts;
 use crate::approval::view::{self as question, QuestionLayout, QuestionView};
-use crate::approval::{MessageUse, ShownQuestion};
+use crate::approval::{ShownQuestion, message_use};
 use crate::message::view as message;
 use crate::msg::Drawn;
 use crate::palette::view as palette;
@@ -300,11 +300,7 @@ fn lay_out_question<'a>(app: &'a App, cache: &mut ViewCache, area: Rect) -> Opti
     if !app.focus.overlays.is_empty() {
         return None;
     }
-    let message = match app.message.about_question() {
-        Some(about) => MessageUse::Writes(about.what),
-        None if app.message.is_empty() && app.is_drafting() => MessageUse::Free,
-        None => MessageUse::Other,
-    };
+    let message = message_use(&app.questions, &app.message, &app.focus, &app.ui);
     let view = QuestionView { questions: &app.questions, message, context: app.focus.context(), ui: &app.ui };
     let body = Panes::body(area, app.message.rows());
     // That an agent is paused is said beside the question, where that leaves the question room enough.

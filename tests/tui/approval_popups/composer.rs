@@ -121,9 +121,11 @@ fn nothing_is_selected_beforehand_and_a_number_that_came_too_early_is_text() {
 
 #[test]
 fn a_lone_answer_is_never_a_message_and_answers_as_soon_as_the_question_is_armed() {
-    let yes = ["1", "y", "Y", "yes", " yes "];
-    for (text, is_yes) in
-        yes.map(|text| (text, true)).into_iter().chain(["n", "no", "NO", "3"].map(|text| (text, false)))
+    let yes = ["1", "y", "Y", "yes", " yes ", "\u{ff11}", "\u{ff59}\u{ff45}\u{ff53}"];
+    for (text, is_yes) in yes
+        .map(|text| (text, true))
+        .into_iter()
+        .chain(["n", "no", "NO", "3", "\u{ff13}", "\u{ff2e}"].map(|text| (text, false)))
     {
         for send in ["<enter>", "<tab>", "<f5>"] {
             let mut stage = stage(80, 24);
@@ -198,7 +200,15 @@ fn what_is_no_answer_of_the_question_is_a_message() {
 
 #[test]
 fn an_answer_with_a_full_stop_or_a_pasted_line_end_is_an_answer() {
-    for (text, is_yes) in [("1.", true), ("1)", true), ("yes.", true), ("Yes!", true), ("3.", false), ("no.", false)] {
+    for (text, is_yes) in [
+        ("1.", true),
+        ("1)", true),
+        ("yes.", true),
+        ("Yes!", true),
+        ("3.", false),
+        ("no.", false),
+        ("\u{ff11}\u{3002}", true),
+    ] {
         let mut stage = stage(80, 24);
         let mut call = Call::asks(&mut stage, "", command("cargo test"));
         arm(&mut stage);

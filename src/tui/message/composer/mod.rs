@@ -40,7 +40,9 @@ use groups::{Groups, UndoWay};
 use steps::WordDirection;
 
 /// What an empty composer shows, the longest first.
-const PLACEHOLDERS: [&str; 2] = ["Type a message. Enter sends it", "Type a message"];
+pub const PLACEHOLDERS: [&str; 2] = ["Type a message. Enter sends it", "Type a message"];
+/// What it shows where no message can be sent.
+pub const NOTHING_IS_SENT: [&str; 2] = ["Only read here. / commands", "Only read here"];
 
 /// What stands between two texts that came back.
 const GAP: &str = "\n\n";
@@ -382,9 +384,9 @@ impl Composer {
         true
     }
 
-    /// Lays the text out in this width, in columns.
-    pub fn fit(&mut self, width: u16) {
-        let shown = PLACEHOLDERS.iter().find(|text| text.len() <= width.into());
+    /// Lays the text out in this width, in columns; without text it shows the longest of the placeholders that fits.
+    pub fn fit(&mut self, width: u16, placeholders: &[&'static str]) {
+        let shown = placeholders.iter().find(|text| text.len() <= width.into());
         let shown = shown.copied().unwrap_or_default();
         // Setting it forgets the measures of the whole text.
         if self.area.placeholder_text() != shown {

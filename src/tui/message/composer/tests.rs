@@ -96,10 +96,10 @@ fn what_was_sent_is_forgotten() {
 #[test]
 fn rows_follow_the_width() {
     let mut composer = with("aaaa bbbb cccc");
-    composer.fit(5);
+    composer.fit(5, &PLACEHOLDERS);
     assert!(composer.rows() >= 3);
-    composer.fit(80);
+    composer.fit(80, &PLACEHOLDERS);
     assert_eq!(composer.rows(), 1);
-    composer.fit(0);
+    composer.fit(0, &PLACEHOLDERS);
     assert!(composer.rows() >= 1);
 }
