@@ -14,7 +14,7 @@ pub(super) enum RefusalMeaning {
 /// The phrases for "the conversation is too long", in small letters. `{t}` is the number of its tokens, `{w}` that
 /// of the window, `{}` any number and `*` any text. The first that matches counts, so those with more numbers come
 /// first.
-const OVERFLOWS: [&str; 62] = [
+const OVERFLOWS: [&str; 71] = [
     // llama.cpp
     "request ({t} tokens) exceeds the available context size ({w} tokens)",
     "exceeds the available context size",
@@ -31,6 +31,10 @@ const OVERFLOWS: [&str; 62] = [
     "maximum context length is {w} tokens* your request has {t} input tokens",
     "maximum context length is {w} tokens* your prompt contains at least {t} input tokens",
     "prompt (length {t}) is longer than the maximum model length of {w}",
+    // vLLM since 0.12, Meta, NVIDIA: the last number is the room that is left beside the answer
+    "you passed {t} input tokens* maximum input length of {w} tokens",
+    "context length is only {w} tokens",
+    "please reduce the length of the input",
     // OpenAI, Azure, DeepSeek, vLLM: more than one number follows; that of the messages is the conversation's
     "maximum context length is {w} tokens* ({t} in the messages",
     "maximum context length is {w} tokens* your messages resulted in {t} tokens",
@@ -114,6 +118,15 @@ const OVERFLOWS: [&str; 62] = [
     "input length exceeds the context length",
     // Z.ai
     "prompt 超长",
+    // llama-box
+    "input prompt is too big compared to kv size",
+    // ctransformers
+    "number of tokens ({t}) exceeded maximum context length ({w})",
+    "exceeded maximum context length",
+    // gateways, which write them in words of their own
+    "context length exceeded",
+    "context window exceeded",
+    "exceeds model context window",
 ];
 
 /// The phrases for money or quota that is used up, in small letters.
@@ -267,6 +280,16 @@ mod tests {
             ),
             ("the input length exceeds the context length", None, None),
             ("context shift is disabled", None, None),
+            (
+                "you passed 99073 input tokens and requested 32000 output tokens. however, the model's context length is only 131072 tokens, resulting in a maximum input length of 99072 tokens. please reduce the length of the input prompt. (parameter=input_tokens, value=99073)",
+                Some(99_073),
+                Some(99_072),
+            ),
+            ("the model's context length is only 4096 tokens", None, Some(4_096)),
+            ("input prompt is too big compared to kv size, please increase kv size", None, None),
+            ("number of tokens (757) exceeded maximum context length (512).", Some(757), Some(512)),
+            ("litellm.badrequesterror: context window exceeded: prompt", None, None),
+            ("context length exceeded", None, None),
             (
                 "the request exceeds the available context size. try increasing the context size or enable context shift",
                 None,
