@@ -175,6 +175,11 @@ fn names_are_shown_as_they_are_written() {
         "a/_private_/b",
         "_generated_.rs",
         "src/*.rs and tests/*.rs",
+        "__DEV__ and __FILE__",
+        "__VA_ARGS__",
+        "obj.__proto__ or __defineGetter__",
+        "~/.emacs~ and ~/a~",
+        "HEAD~1..HEAD~3",
         "src/*/mod.rs and tests/*/mod.rs",
     ] {
         let mut stage = Stage::new(100, 24);
@@ -191,6 +196,8 @@ fn names_are_shown_as_they_are_written() {
         ("**Yes**/**No**", "Yes/No"),
         ("Done.**Then** more", "Done.Then more"),
         ("__Strong words__ here", "Strong words here"),
+        ("an __Important__ word", "an Important word"),
+        ("a ~~struck~~ word", "a struck word"),
     ] {
         let mut stage = Stage::new(100, 24);
         stage.turn("").says("", text).turn_ended("", Outcome::Completed, None);

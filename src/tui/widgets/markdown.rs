@@ -105,13 +105,17 @@ struct CodeText {
 }
 
 /// Returns whether the marks of a strong or emphasised text are letters of a name: `tests/__init__.py`, `self.__dict__`,
-/// `__main__`, `src/*.rs`.
+/// `__main__`, `src/*.rs`, `~/.emacs~`.
 fn is_name(source: &str, range: &Range<usize>, marks: usize) -> bool {
     let before = source.get(..range.start).and_then(|before| before.chars().next_back());
     let mut behind = source.get(range.end..).unwrap_or_default().chars();
     let (next, second) = (behind.next(), behind.next());
     let inner = source.get(range.start + marks..range.end.saturating_sub(marks)).unwrap_or_default();
     let is_path = |c: char| matches!(c, '/' | '\\');
+    if source.get(range.clone()).is_some_and(|all| all.starts_with('~')) {
+        // `~/.emacs~`, `~10~`: struck is what has two marks.
+        return marks == 1;
+    }
     if source.get(range.clone()).is_some_and(|all| all.starts_with('*')) {
         // `*focus on app/*` is emphasised, `src*dir/*` is not.
         let is_in_word = before.is_some_and(char::is_alphanumeric);
@@ -122,7 +126,10 @@ fn is_name(source: &str, range: &Range<usize>, marks: usize) -> bool {
         let is_pattern = inner.starts_with(['/', '\\']) || marks == 1 && inner.starts_with('.');
         return is_product || is_pattern || is_in_word && inner.ends_with(is_path);
     }
-    let is_identifier = inner.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let is_word = inner.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    // `__proto__` and `__DEV__`, but a strong `__Important__`.
+    let is_identifier = is_word
+        && (inner.starts_with(|c: char| c.is_ascii_lowercase()) || !inner.contains(|c: char| c.is_ascii_lowercase()));
     let is_file = next == Some('.') && second.is_some_and(char::is_alphanumeric);
     (marks > 1 && is_identifier)
         || is_file
@@ -247,7 +254,7 @@ impl Renderer<'_, '_> {
             Tag::TableCell => {}
             Tag::Emphasis => self.start_marked("*".len(), range, self.theme.emphasis),
             Tag::Strong => self.start_marked("**".len(), range, self.theme.strong),
-            Tag::Strikethrough => self.push_style(self.theme.struck),
+            Tag::Strikethrough => self.start_marked(self.strike(&range), range, self.theme.struck),
             Tag::Link { dest_url, .. } => {
                 self.push_style(self.theme.link);
                 self.links.push(Link { target: visible_line(&dest_url).into_owned(), text: String::new() });
@@ -306,7 +313,8 @@ impl Renderer<'_, '_> {
             TagEnd::TableHead | TagEnd::TableRow => {}
             TagEnd::Emphasis => self.end_marked("*".len(), range),
             TagEnd::Strong => self.end_marked("**".len(), range),
-            TagEnd::Strikethrough | TagEnd::Superscript | TagEnd::Subscript => {
+            TagEnd::Strikethrough => self.end_marked(self.strike(&range), range),
+            TagEnd::Superscript | TagEnd::Subscript => {
                 self.styles.pop();
             }
             TagEnd::Link => {
@@ -328,6 +336,12 @@ impl Renderer<'_, '_> {
 
     fn style(&self) -> Style {
         self.styles.last().copied().unwrap_or(self.theme.text)
+    }
+
+    /// Returns how many marks a struck text has on each side.
+    fn strike(&self, range: &Range<usize>) -> usize {
+        let is_double = self.source.get(range.clone()).is_some_and(|all| all.starts_with("~~"));
+        if is_double { 2 } else { 1 }
     }
 
     /// Begins a text between marks; where they belong to a name they are shown and style nothing.
