@@ -13,6 +13,7 @@ use steersman_base::protocol::{
     AgentState, AgentStatus, ApprovalRequest, BudgetStatus, Notice, PendingStatus, SessionActivity, SessionStatus,
     Update, WaitingFor, WaitingStatus,
 };
+use steersman_base::text::shell_output::without_outputs;
 
 /// A run as it stands.
 #[derive(Debug, Default)]
@@ -41,7 +42,7 @@ impl StatusReducer {
                     Event::UserTurn { content, kind, .. }
                         if envelope.agent.is_main() && self.title.is_empty() && kind.asks_for_work() =>
                     {
-                        self.title.clone_from(content);
+                        self.title = without_outputs(content).into_owned();
                     }
                     _ => {}
                 }

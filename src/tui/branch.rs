@@ -15,6 +15,7 @@ use crate::ui_context::UiContext;
 use crate::undo;
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::protocol::{Request, UndoneFile};
+use steersman_base::text::shell_output::without_outputs;
 use steersman_session::model::DetailPart;
 
 pub const COMMAND: CommandEntry = CommandEntry::new(
@@ -37,7 +38,7 @@ static MESSAGES: ListKind = ListKind {
 pub fn open(overlays: &mut Overlays, main: Option<&Reader>) {
     let row = |(id, cell): (&MessageId, CellId)| {
         let text = match main.and_then(|reader| reader.transcript.get(cell)).map(Cell::body) {
-            Some(Body::User { text, .. }) => text.clone(),
+            Some(Body::User { text, .. }) => without_outputs(text).into_owned(),
             _ => String::new(),
         };
         let title = text.lines().next().unwrap_or_default().to_owned();

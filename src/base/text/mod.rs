@@ -8,11 +8,13 @@
 //!
 //! - output of a command as a terminal would show it: `command_output.rs`
 //! - halves of characters in JSON: `\ud83d` without the `\ude00` that belongs to it: `halves.rs`
+//! - what a shell line of a custom command printed, within a text: `shell_output.rs`
 //! - the text of a question that the program itself asks: `question_text.rs`
 
 mod command_output;
 pub mod halves;
 mod question_text;
+pub mod shell_output;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

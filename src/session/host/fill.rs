@@ -18,6 +18,7 @@ use steersman_base::limits;
 use steersman_base::message::{Arguments, ToolCall};
 use steersman_base::protocol::{NO_SUCH_COMMAND, PromptTemplate, ScriptText};
 use steersman_base::sync::lock;
+use steersman_base::text::shell_output::with_tags;
 use steersman_base::text::visible_line;
 use steersman_core::approval::{Approvals, Asker, CallPermission, Rules, right_form};
 use steersman_core::control::{Cancellable, check_text};
@@ -127,7 +128,7 @@ impl Fill {
         for (place, command) in commands.iter().enumerate() {
             let id = CallId::new(format!("fill {number}.{}", place + 1));
             let output = stop.unless_cancelled(self.output(template, command, id, stop)).await;
-            outputs.push(wrapped(command, &output.map_err(|_| "stopped".to_owned())??));
+            outputs.push(with_tags(command, &output.map_err(|_| "stopped".to_owned())??));
         }
         Ok(outputs)
     }
@@ -212,16 +213,6 @@ fn rules(allowed: &[String]) -> Rules {
         |entry: &String| right_form(entry).filter(|rule| rule.split(':').next().is_some_and(|tool| tool == TOOL));
     let allow: Vec<String> = allowed.iter().filter_map(rule).collect();
     Rules::parse(&allow, &[], &[]).unwrap_or_default()
-}
-
-/// Returns an output between two tags, which it cannot close.
-fn wrapped(command: &str, output: &str) -> String {
-    let mut tag = "command-output".to_owned();
-    while output.contains(&tag) || command.contains(&tag) {
-        tag.push('x');
-    }
-    let command = visible_line(command).replace('"', "'");
-    format!("<{tag} of=\"{command}\">\n{}\n</{tag}>", output.trim_end_matches('\n'))
 }
 
 /// Returns the beginning of what a tool said, on one line.

@@ -16,6 +16,7 @@ use crate::journal::{Origin, Record, SessionFile, SessionId};
 use crate::queue_log::QueueLog;
 use steersman_base::event::{Event, Outcome, Pending, add_known};
 use steersman_base::id::AgentId;
+use steersman_base::text::shell_output::without_outputs;
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -84,7 +85,7 @@ const PREVIEW_BYTES: usize = 2_000;
 const BEGINNING: usize = 600;
 
 fn beginning(text: &str) -> String {
-    text.chars().take(BEGINNING).collect()
+    without_outputs(text).chars().take(BEGINNING).collect()
 }
 
 /// How a session stands.

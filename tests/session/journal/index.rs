@@ -205,6 +205,14 @@ fn what_may_be_read_of_journals_is_bounded_and_goes_on_the_next_time() {
 }
 
 #[test]
+fn a_title_has_a_shell_line_in_the_place_of_what_it_printed() {
+    let state = TempDir::new().unwrap();
+    write(state.path(), "Status: <command-output of=\"git status\">\n M a.rs\n</command-output>");
+    let titles: Vec<String> = outlines(state.path()).into_iter().map(|outline| outline.title).collect();
+    assert_eq!(titles, ["Status: !`git status`"]);
+}
+
+#[test]
 fn it_says_what_a_session_left_unfinished() {
     let state = TempDir::new().unwrap();
     let path = write(state.path(), "a title");
