@@ -5,6 +5,8 @@
 //! - what a client knows of a run without a screen: `model/mod.rs`, with its tests
 //! - the journal of a session: `journal/mod.rs`; tests: `journal/mod.rs`
 //! - the pending texts of all agents, as records tell them: `queue_log.rs`; tests: `tests/session/queue_log.rs`
+//! - what has begun and not ended, where a run breaks off: `open_items.rs`; tests: `tests/program/sessions/resume.rs`,
+//!   `outside/remote.rs`
 //! - a saved session as a screen was told of it: `replay/mod.rs`; tests: `tests/program/sessions/replay.rs`
 //! - search in the journals of all sessions: `search/mod.rs`; tests: `tests/program/sessions/search.rs`
 //! - what every client holds: `client.rs`; tests: `client.rs`
@@ -30,6 +32,7 @@ mod local;
 mod members;
 pub mod model;
 pub mod named_file;
+mod open_items;
 pub mod packed;
 mod past;
 pub mod queue_log;

@@ -3,24 +3,21 @@
 //! Called when a session is resumed, part by part, so that its whole length is never in memory. Whatever was open when
 //! its program ended is closed as interrupted, and nothing that waits is sent by itself.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::fs::File;
 use std::{fmt, io};
 
-use crate::host::{ClosingEvent, Numbers, ResumeSource, Resumed};
+use crate::host::{Numbers, ResumeSource, Resumed};
 use crate::journal::SessionFile;
 use crate::journal::reader::Records;
 use crate::journal::record::Record;
 use crate::journal::restore_agents::AgentsReducer;
 use crate::model::{AgentPlan, PlanList};
+use crate::open_items::OpenItems;
 use crate::queue_log::{QueueChange, QueueLog};
 use jiff::Timestamp;
 use steersman_base::details::UndoneFile;
-use steersman_base::event::{
-    Decided, Envelope, Event, HookEvent, HookOutcome, HookRun, JobEnd, Outcome, Pending, TakenBack,
-};
-use steersman_base::id::{AgentId, CallId, JobId, MessageId};
+use steersman_base::event::{Envelope, Event, Outcome, Pending, TakenBack};
+use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
 use steersman_base::message::Message;
 use steersman_base::protocol::{DraftText, SettledText, Unfinished};
@@ -100,9 +97,8 @@ fn was_sent(draft: &DraftText, to: &AgentId, entry: &Pending) -> bool {
 struct RestoreReducer {
     messages: Vec<Message>,
     agents: AgentsReducer,
-    /// What has begun and not ended, by what ends it, each with its number in their order.
-    open: HashMap<EndedBy, Vec<(u64, OpenItem)>>,
-    opened: u64,
+    /// What has begun and not ended.
+    open: OpenItems,
     queues: QueueLog,
     /// What the user was writing, and has not sent since.
     drafts: Vec<DraftText>,
@@ -151,10 +147,7 @@ impl RestoreReducer {
 
     /// Returns what the session goes on with after all records; what is open has ended because of this.
     fn resumed(self, why: &str) -> Resumed {
-        let mut open: Vec<&(u64, OpenItem)> = self.open.values().flatten().collect();
-        open.sort_by_key(|(number, _)| Reverse(*number));
-        let interrupted = open.iter().filter(|(_, open)| matches!(open.what, OpenKind::Agent(_))).count();
-        let closing = open.iter().filter_map(|(_, open)| open.closing(why)).collect();
+        let (interrupted, closing) = (self.open.agents(), self.open.closing(why));
         let pending = self.queues.into_left();
         let mut settled = self.settled;
         settled.retain(|settled| pending.iter().all(|entry| entry.id != settled.entry.id));
@@ -199,19 +192,7 @@ impl RestoreReducer {
         if agent.is_main() {
             self.follow_task(event);
         }
-        if let Some(end) = EndedBy::from_event(agent, event)
-            && let Some(open) = self.open.get_mut(&end)
-        {
-            open.retain(|(_, open)| !open.is_closed_by(agent, event));
-            if open.is_empty() {
-                self.open.remove(&end);
-            }
-        }
-        if let Some(what) = OpenKind::opened_by(event) {
-            let open = OpenItem { agent: agent.clone(), parent: envelope.parent.clone(), what };
-            self.opened += 1;
-            self.open.entry(open.ended_by()).or_default().push((self.opened, open));
-        }
+        self.open.apply(&envelope);
         if let Event::JobStarted(start) = event {
             self.numbers.jobs = self.numbers.jobs.max(start.id.number().unwrap_or(0));
         } else if let Event::TurnStarted { turn } = event {
@@ -262,133 +243,5 @@ impl RestoreReducer {
     fn set_rule(&mut self, agent: &AgentId, id: &MessageId, scope: RuleScope, text: &str) {
         let rule = Rule { id: id.clone(), agent: agent.clone(), scope, text: text.to_owned(), version: 0 };
         self.rules.get_or_insert_default().push(rule);
-    }
-}
-
-/// Whose events end something, so that few of all open things are looked at for one.
-#[derive(Debug, PartialEq, Eq, Hash)]
-enum EndedBy {
-    /// Those of the agent that began it.
-    Agent(AgentId),
-    /// Those about this child, question or job, whoever's they are.
-    Child(AgentId),
-    Question(String),
-    Job(JobId),
-    Hook(HookEvent, String),
-}
-
-impl EndedBy {
-    /// Returns what an event can end; `None` for most.
-    fn from_event(agent: &AgentId, event: &Event) -> Option<Self> {
-        Some(match event {
-            Event::TurnEnded { .. }
-            | Event::TurnStarted { .. }
-            | Event::RoundEnded { .. }
-            | Event::ToolResult { .. }
-            | Event::Resumed { .. }
-            | Event::Compacted { .. }
-            | Event::Notice { .. } => Self::Agent(agent.clone()),
-            Event::AgentFinished { child, .. } => Self::Child(child.clone()),
-            Event::Answer { id, .. } => Self::Question(id.clone()),
-            Event::JobEnded(end) => Self::Job(end.id.clone()),
-            Event::HookRan(run) if !run.is_start() => Self::Hook(run.hook, run.command.clone()),
-            _ => return None,
-        })
-    }
-}
-
-/// Something that has begun.
-struct OpenItem {
-    agent: AgentId,
-    parent: Option<AgentId>,
-    what: OpenKind,
-}
-
-enum OpenKind {
-    Turn(u32),
-    Round(u32, u32),
-    Call(CallId),
-    Agent(AgentId),
-    Question(String),
-    Pause,
-    Compaction,
-    Job(JobId),
-    /// One in the background.
-    Hook(HookEvent, String),
-}
-
-impl OpenKind {
-    fn opened_by(event: &Event) -> Option<Self> {
-        Some(match event {
-            Event::TurnStarted { turn } => Self::Turn(*turn),
-            Event::RoundStarted { turn, round } => Self::Round(*turn, *round),
-            Event::ToolCall { id, .. } => Self::Call(id.clone()),
-            Event::AgentSpawned { child, .. } => Self::Agent(child.clone()),
-            Event::Question { id, .. } => Self::Question(id.clone()),
-            Event::Paused { .. } => Self::Pause,
-            Event::Compacting { .. } => Self::Compaction,
-            Event::JobStarted(start) => Self::Job(start.id.clone()),
-            Event::HookRan(run) if run.is_start() => Self::Hook(run.hook, run.command.clone()),
-            _ => return None,
-        })
-    }
-}
-
-impl OpenItem {
-    fn ended_by(&self) -> EndedBy {
-        match &self.what {
-            OpenKind::Turn(_) | OpenKind::Round(..) | OpenKind::Call(_) | OpenKind::Pause | OpenKind::Compaction => {
-                EndedBy::Agent(self.agent.clone())
-            }
-            OpenKind::Agent(child) => EndedBy::Child(child.clone()),
-            OpenKind::Question(id) => EndedBy::Question(id.clone()),
-            OpenKind::Job(id) => EndedBy::Job(id.clone()),
-            OpenKind::Hook(hook, command) => EndedBy::Hook(*hook, command.clone()),
-        }
-    }
-
-    fn is_closed_by(&self, agent: &AgentId, event: &Event) -> bool {
-        let same = self.agent == *agent;
-        match &self.what {
-            OpenKind::Turn(_) => same && matches!(event, Event::TurnEnded { .. } | Event::TurnStarted { .. }),
-            OpenKind::Round(..) => same && matches!(event, Event::RoundEnded { .. } | Event::TurnEnded { .. }),
-            OpenKind::Call(id) => {
-                let is_result = matches!(event, Event::ToolResult { id: ended, .. } if ended == id);
-                same && (is_result || matches!(event, Event::TurnEnded { .. }))
-            }
-            OpenKind::Agent(child) => matches!(event, Event::AgentFinished { child: ended, .. } if ended == child),
-            OpenKind::Question(id) => matches!(event, Event::Answer { id: answered, .. } if answered == id),
-            OpenKind::Pause => same && matches!(event, Event::Resumed { .. }),
-            OpenKind::Job(id) => matches!(event, Event::JobEnded(end) if end.id == *id),
-            OpenKind::Hook(hook, command) => matches!(
-                event,
-                Event::HookRan(run) if !run.is_start() && (run.hook, &run.command) == (*hook, command)
-            ),
-            OpenKind::Compaction => same && matches!(event, Event::Compacted { .. } | Event::Notice { .. }),
-        }
-    }
-
-    /// Returns the event that ends it; none for a call, which has no result: the end of its turn ends it, as after a stop.
-    fn closing(&self, why: &str) -> Option<ClosingEvent> {
-        let message = Some(why.to_owned());
-        let event = match &self.what {
-            OpenKind::Turn(turn) => Event::TurnEnded { turn: *turn, outcome: Outcome::Failed, message },
-            OpenKind::Round(turn, round) => Event::RoundEnded { turn: *turn, round: *round },
-            OpenKind::Call(_) => return None,
-            OpenKind::Agent(child) => Event::AgentFinished { child: child.clone(), outcome: Outcome::Failed, message },
-            OpenKind::Question(id) => Event::Answer { id: id.clone(), answer: "withdrawn".to_owned(), words: None },
-            OpenKind::Pause => Event::Resumed { decision: Decided::Cancelled },
-            OpenKind::Job(id) => Event::JobEnded(Box::new(JobEnd::interrupted(id.clone(), why))),
-            OpenKind::Hook(hook, command) => Event::HookRan(HookRun {
-                hook: *hook,
-                command: command.clone(),
-                call: None,
-                outcome: HookOutcome::Failed,
-                words: message,
-                elapsed_ms: 0,
-            }),
-            OpenKind::Compaction => Event::Notice { text: format!("the compaction was {why}") },
-        };
-        Some(ClosingEvent { agent: self.agent.clone(), parent: self.parent.clone(), event })
     }
 }

@@ -10,9 +10,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use crate::client::{Client, Wake, WakeReason, Wakeable};
+use crate::host::ClosingEvent;
+use crate::open_items::OpenItems;
 use crate::socket::caller::{CallFailed, Caller, Received, receive};
 use crate::socket::wire::{self, Method, Replied};
+use steersman_base::clock;
+use steersman_base::event::Envelope;
 use steersman_base::limits;
+use steersman_base::mode::Mode;
 use steersman_base::protocol::{Notice, Request, Update};
 use steersman_base::sync::lock;
 
@@ -89,11 +94,15 @@ impl RemoteClient {
         })?;
         let inbox = Arc::clone(&shared);
         thread::Builder::new().name("from session".to_owned()).spawn(move || {
+            let mut told = Told::default();
             let sentence = loop {
                 match receive(&mut read) {
                     Ok(Some(Received::Update(update))) => match *update {
                         Update::Notice(Notice::Over(sentence)) => break sentence,
-                        update => inbox.push(update),
+                        update => {
+                            told.apply(&update);
+                            inbox.push(update);
+                        }
                     },
                     Ok(Some(Received::Answer(_, Ok(result)))) => {
                         let replied: Option<Replied> = serde_json::from_slice(result.as_bytes()).ok();
@@ -108,6 +117,7 @@ impl RemoteClient {
                     Err(error) => break format!("the connection to the session is broken: {error}"),
                 }
             };
+            told.closing(&sentence).for_each(|update| inbox.push(update));
             inbox.push(Update::Notice(Notice::Over(sentence)));
         })?;
         Ok(Self { lines, number: AtomicU64::new(number), shared, writing: Mutex::new(writing) })
@@ -131,6 +141,40 @@ impl RemoteClient {
         drop(lines);
         // A session that reads nothing any more is not waited for.
         let _ = lock(&writing).recv_timeout(limits::OUTSIDE_PATIENCE);
+    }
+}
+
+/// What the session has told that goes on for as long as its end is not told.
+#[derive(Default)]
+struct Told {
+    open: OpenItems,
+    /// The number of the last event.
+    last: u64,
+    /// The mode, once approvals were told.
+    mode: Option<Mode>,
+}
+
+impl Told {
+    fn apply(&mut self, update: &Update) {
+        match update {
+            Update::Envelope(envelope) => {
+                self.open.apply(envelope);
+                self.last = self.last.max(envelope.seq);
+            }
+            Update::Approvals { mode, .. } => self.mode = Some(*mode),
+            Update::Reply(_) | Update::Queues { .. } | Update::Budget(_) | Update::Notice(_) => {}
+        }
+    }
+
+    /// Returns the updates with which all of it has ended for this client: nobody will tell it.
+    fn closing(self, why: &str) -> impl Iterator<Item = Update> {
+        let questions = self.mode.map(|mode| Update::Approvals { mode, open: Vec::new() });
+        let at = clock::now();
+        let numbered = (self.last + 1..).zip(self.open.closing(why));
+        let events = numbered.map(move |(seq, ClosingEvent { agent, parent, event })| {
+            Update::Envelope(Envelope { seq, at, agent, parent, event })
+        });
+        questions.into_iter().chain(events)
     }
 }
 

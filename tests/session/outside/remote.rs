@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use steersman_base::event::Event;
+use steersman_base::event::{Event, Outcome};
 use steersman_base::protocol::{Notice, Reply, Update};
 use steersman_session::socket::{Caller, RemoteClient, Updates};
 use steersman_session::{Client, WakeReason};
@@ -66,4 +66,53 @@ fn a_client_hears_of_the_end_of_the_session() {
     until(&client, &woken, |update| matches!(update, Update::Queues { .. }));
     run.server = None;
     until(&client, &woken, |update| matches!(update, Update::Notice(Notice::Over(_))));
+}
+
+#[test]
+fn what_runs_when_the_session_is_gone_has_ended_for_its_client() {
+    let mut run = Listening::start();
+    let spawned = Event::AgentSpawned {
+        child: "file_miner 0".into(),
+        persona: "file_miner".to_owned(),
+        task: "look".to_owned(),
+        call: None,
+        model: None,
+        max_steps: None,
+        tools: Vec::new(),
+    };
+    let asked = Event::Question {
+        id: "1".to_owned(),
+        question: "Run it?".to_owned(),
+        detail: None,
+        call: None,
+        offer: None,
+        rule: None,
+    };
+    let events = [
+        said("", 1, Event::TurnStarted { turn: 1 }),
+        said("", 2, Event::RoundStarted { turn: 1, round: 1 }),
+        said("", 3, spawned),
+        said("", 4, asked),
+    ];
+    for event in events {
+        run.handle.mailbox().push(event);
+    }
+    let (client, woken) = attach(&run);
+    let is = |update: &Update, is: &dyn Fn(&Event) -> bool| matches!(update, Update::Envelope(envelope) if is(&envelope.event));
+    until(&client, &woken, |update| is(update, &|event| matches!(event, Event::Question { .. })));
+    run.server = None;
+    let mut all = until(&client, &woken, |update| matches!(update, Update::Notice(Notice::Over(_))));
+    all.extend(client.events());
+    let ends: [&dyn Fn(&Event) -> bool; 4] = [
+        &|event| matches!(event, Event::TurnEnded { turn: 1, outcome: Outcome::Failed, message: Some(_) }),
+        &|event| matches!(event, Event::RoundEnded { turn: 1, round: 1 }),
+        &|event| matches!(event, Event::AgentFinished { outcome: Outcome::Failed, .. }),
+        &|event| matches!(event, Event::Answer { .. }),
+    ];
+    for (place, end) in ends.iter().enumerate() {
+        assert!(all.iter().any(|update| is(update, end)), "{place}: {all:?}");
+    }
+    let numbers: Vec<u64> =
+        all.iter().filter_map(|update| if let Update::Envelope(one) = update { Some(one.seq) } else { None }).collect();
+    assert!(numbers.iter().all(|number| *number > 4), "{numbers:?}");
 }
