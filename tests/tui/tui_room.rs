@@ -195,7 +195,8 @@ fn list_panel_question_and_completion_together_leave_the_message_in_view() {
 fn a_question_without_room_is_announced() {
     let mut stage = crew(20, 5, 0);
     stage.keys("<f9>");
-    assert!(stage.screen().contains("? a question waits"), "{}", stage.screen());
+    assert!(stage.screen().contains("? asks: enlarge"), "{}", stage.screen());
+    assert!(stage.resize(24, 5).screen().contains("? enlarge to answer"), "{}", stage.screen());
     assert!(!stage.resize(80, 24).screen().contains("a question waits"));
     // More room is of no use there.
     stage.keys("<f1>");

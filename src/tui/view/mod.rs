@@ -267,7 +267,7 @@ fn way_to_question(app: &App) -> Cow<'_, str> {
         Some(overlay) => overlay.closing_hint(),
         None if app.palette.is_open() || app.message.search.is_some() => "Esc closes the list",
         None if covers_pane(app.focus.pane) => "Esc leads back",
-        None => "make the terminal larger",
+        None => status::LARGER,
     })
 }
 

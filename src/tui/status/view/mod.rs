@@ -130,10 +130,17 @@ fn draw_mode(view: StatusView<'_>, line: Rect, buffer: &mut Buffer) -> Rect {
     Rect { width: line.width.saturating_sub(width + 1), ..line }
 }
 
+/// What brings a question to a screen that has no room for it.
+pub const LARGER: &str = "make the terminal larger";
+
 /// Says that a question waits which is not on the screen, and what brings it there.
 pub fn draw_unasked(ui: &UiContext, way: &str, area: Rect, buffer: &mut Buffer) {
     let line = row(area, 0);
-    let words = [format!("? a question waits: {way}"), "? a question waits".to_owned(), "? asks".to_owned()];
+    let whole = format!("? a question waits: {way}");
+    let words = match way {
+        LARGER => [&*whole, "? enlarge to answer", "? asks: enlarge", "? asks"],
+        _ => [&*whole, "? a question waits", "? a question", "? asks"],
+    };
     let Some(words) = words.into_iter().find(|words| columns(words) + 2 <= line.width) else { return };
     put_right(buffer, line, &format!("  {words}"), ui.theme.notice);
 }
