@@ -542,7 +542,7 @@ pub use steersman_core::tool::typed;
 pub use steersman_core::tool::{
     Args, Concurrency, FnTool, OnCancel, Parameters, Tool, ToolContext, ToolError, ToolSpec, Traits, WithApproval,
 };
-pub use steersman_extensions::ask_as::AskAs;
+pub use steersman_extensions::output_schema::AskAs;
 pub use steersman_extensions::over_http::OverHttp;
 pub use steersman_macros::tool;
 pub use steersman_provider::HttpConnector;

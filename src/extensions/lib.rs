@@ -3,11 +3,9 @@
 //!
 //! # Where things are
 //!
-//! - answers as a Rust type: `ask_as.rs`
-//! - schemas that an answer must match, out of their text: `output_schema.rs`
+//! - schemas that an answer must match, out of their text, and answers as a Rust type: `output_schema.rs`
 //! - agents whose model is behind an HTTP server: `over_http.rs`
 
-pub mod ask_as;
 pub mod hooks;
 pub mod mcp;
 pub mod output_schema;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use steersman_tui::run::branch::branch;
+use steersman_tui::run::status_line::branch;
 
 fn head_is(content: &str) -> Option<String> {
     let dir = tempfile::tempdir().unwrap();

@@ -5,14 +5,12 @@
 //!
 //! # Where things are
 //!
-//! - the model and the way to its server: `transport.rs`; an answer that must match a schema: `format.rs`; tests:
-//!   `tests/provider/answer_format.rs`
+//! - the model and the way to its server: `transport.rs`; tests: `tests/provider/answer_format.rs`
 //! - the registry of models: `assets/models.toml`, `registry.rs`; tests: `tests/program/registry.rs`
 //! - a prepared conversation: `scripted.rs`; tests: `scripted_provider.rs`
 //! - a provider made of a closure, as `FnTool` is a tool: `fn_provider.rs`
 
 mod fn_provider;
-pub mod format;
 pub mod registry;
 mod scripted;
 pub mod transport;
@@ -27,7 +25,6 @@ use steersman_base::event::{TurnFinish, Usage};
 use steersman_base::message::{Message, Original, ToolCall};
 
 pub use fn_provider::FnProvider;
-pub use format::{AnswerFormat, AnswerStage};
 pub use registry::{Card, Registry, Thinking};
 pub use scripted::{Played, ScriptedProvider, Step};
 pub use steersman_base::error::ProviderError;
@@ -258,4 +255,26 @@ impl Finish {
             Self::Paused | Self::TooLong | Self::Unknown(_) => TurnFinish::Unfinished,
         }
     }
+}
+
+/// The form in which an answer is wanted: JSON that matches a schema.
+///
+/// A dialect asks its server for it where it can. Some servers cannot do that while tools are on offer: there the schema
+/// goes with the request that wants nothing but the answer, and the tools stay away from that one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AnswerFormat<'a> {
+    /// The schema that it must match.
+    pub schema: &'a Value,
+    /// Whether it is due.
+    pub stage: AnswerStage,
+}
+
+/// Whether an answer is due.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AnswerStage {
+    /// The model may call tools before it.
+    #[default]
+    Open,
+    /// Nothing else is wanted.
+    Due,
 }

@@ -7,11 +7,11 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::program::cli::archive::ArchiveCommand;
-use crate::program::cli::choices;
 use crate::program::cli::exec::args::ExecArgs;
 use crate::program::cli::mcp::McpCommand;
 use crate::program::cli::plugins::PluginCommand;
@@ -228,7 +228,7 @@ pub struct Flags {
     #[arg(long, global = true, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
     /// How much the model thinks before it answers, where it can be told.
-    #[arg(long, global = true, value_parser = choices::effort(), value_name = "HOW")]
+    #[arg(long, global = true, value_parser = effort_values(), value_name = "HOW")]
     pub reasoning_effort: Option<Effort>,
     /// How random the model's choice of words is, from 0 to 2.
     #[arg(long, global = true, value_name = "N")]
@@ -284,7 +284,7 @@ pub struct Flags {
     /// How much runs without a question: `ask` (reading and new files), `auto-edit` (files of the workspace too),
     /// `auto` (everything, in the sandbox), `auto-without-sandbox`, `read-only`, `plan` (as read-only until you accept the
     /// plan of the agent) [default: ask].
-    #[arg(long, global = true, value_parser = choices::mode(), hide_possible_values = true)]
+    #[arg(long, global = true, value_parser = mode_values(), hide_possible_values = true)]
     pub mode: Option<Mode>,
     /// What confines commands [default: the best that this machine has].
     #[arg(long, global = true, value_enum)]
@@ -377,4 +377,40 @@ impl Flags {
             ..Layer::default()
         }
     }
+}
+
+// Values of flags that are types of the library, each with a sentence for the manual page and for completions.
+
+const EFFORTS: [(Effort, &str, &str); 6] = [
+    (Effort::Off, "off", "None"),
+    (Effort::Minimal, "minimal", "As little as possible"),
+    (Effort::Low, "low", "A little"),
+    (Effort::Medium, "medium", "In between"),
+    (Effort::High, "high", "Much"),
+    (Effort::Max, "max", "As much as possible"),
+];
+
+fn mode_help(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Ask => "Reading runs; overwriting, editing, commands and the network are asked about",
+        Mode::AutoEdit => "Files within the workspace are written without a question",
+        Mode::Auto => "Everything runs that the sandbox confines; needs a sandbox",
+        Mode::AutoWithoutSandbox => "As auto, also without a sandbox; only chosen by name",
+        Mode::ReadOnly => "Nothing is changed or sent, and no command runs",
+        Mode::Plan => "As read-only, until you accept the plan of the agent",
+    }
+}
+
+/// Returns the parser of an approval mode.
+fn mode_values() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(|mode| PossibleValue::new(mode.name()).help(mode_help(mode))))
+        .try_map(|name| Mode::named(&name).ok_or("no such mode"))
+}
+
+/// Returns the parser of an amount of thinking.
+fn effort_values() -> impl TypedValueParser<Value = Effort> {
+    PossibleValuesParser::new(EFFORTS.map(|(_, name, help)| PossibleValue::new(name).help(help))).try_map(|name| {
+        let found = EFFORTS.into_iter().find(|(_, known, _)| *known == name);
+        found.map(|(effort, ..)| effort).ok_or("no such amount")
+    })
 }

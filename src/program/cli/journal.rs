@@ -32,7 +32,7 @@ use steersman_session::journal::{
     SessionFiles, SessionId, SessionIndex, before, carried_over, images_of, restore_left,
 };
 use steersman_tools::workspace::is_secret;
-use steersman_tui::run::branch::branch;
+use steersman_tui::run::status_line::branch;
 
 /// Columns of a session's first text in a sentence about it.
 const TITLE_COLUMNS: usize = 40;

@@ -25,7 +25,6 @@
 //! - what a crash leaves: `crash.rs`; tests: `tests/pty/sessions.rs`
 //! - `skills`: `skills.rs`; tests: `set_ups.rs`
 //! - the log file: `logging.rs`; tests: `secrets.rs`
-//! - values of flags that are types of the library: `choices.rs`
 //! - `steersman help`: the pages of the manual, a search in them, and the page for `man`: `help.rs`
 //! - what earlier versions left in the state directory and none reads any more: `left_files.rs`
 //! - reads environment, configuration, system prompt and directory at a start: `load.rs`
@@ -35,7 +34,6 @@
 
 pub mod archive;
 pub mod args;
-mod choices;
 mod crash;
 mod doctor;
 mod exec;
@@ -45,7 +43,6 @@ mod help;
 pub mod hooks;
 mod journal;
 pub mod key_offer;
-pub mod keymap;
 pub mod keys;
 mod left_files;
 mod load;
@@ -63,12 +60,12 @@ mod questions;
 mod run_settings;
 mod running;
 mod screen;
+mod screen_files;
 mod sessions;
 mod setup;
 mod skills;
 pub mod sources;
 pub mod steer_stdin;
-mod themes;
 mod workbench;
 
 use std::ffi::OsString;
@@ -154,7 +151,7 @@ pub fn run(line: CommandLine) -> Exit {
         Command::Decline(args) => running::answer(flags, args, Decided::No),
         Command::Attach(args) => running::attach(flags, args),
         Command::Serve(args) => running::serve(flags, args),
-        Command::Keys => keymap::run(),
+        Command::Keys => screen_files::print_keys(),
         Command::Help { words } => help::run(words),
         Command::Man => help::man(),
         Command::Completions { shell } => completions(*shell),

@@ -1,6 +1,6 @@
 //! What keys mean, and the name that each meaning has in a file of keys.
 //!
-//! Named by the tables in `keymap`; carried out by `update`. What only one pane does is in `pane_keys.rs` and `read.rs`.
+//! Named by the tables in `keymap`; carried out by `update`. What only one pane does is in `pane_keys.rs`.
 
 use crate::overlay::registry::{PaneId, PaneKey};
 

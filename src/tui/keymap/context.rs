@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::table::{TableRow, agent, bindings, everywhere, lists, message, reading};
+use super::table::{self, TableRow, bindings};
 use super::{Action, Binding};
 use crate::overlay::registry::PaneId;
 
@@ -49,29 +49,29 @@ macro_rules! contexts {
 }
 
 contexts! {
-    Composer = "message", "Message", message::ROWS;
+    Composer = "message", "Message", table::MESSAGE;
     /// What was sent before is searched.
-    History = "history", "Search of what was sent", reading::HISTORY;
+    History = "history", "Search of what was sent", table::HISTORY;
     /// Everywhere, unless the context has its own binding.
-    Global = "everywhere", "Everywhere", everywhere::ROWS;
+    Global = "everywhere", "Everywhere", table::EVERYWHERE;
     /// The pending list has the focus.
-    Pending = "pending", "Pending", lists::PENDING;
+    Pending = "pending", "Pending", table::PENDING;
     /// The agent tree has the focus.
-    Tree = "agents", "Agents", agent::LIST;
+    Tree = "agents", "Agents", table::AGENTS;
     /// The filter of the agent tree is typed.
-    Filter = "filter", "Filter of the agents", agent::FILTER;
-    Transcript = "transcript", "Transcript", reading::TRANSCRIPT;
+    Filter = "filter", "Filter of the agents", table::AGENT_FILTER;
+    Transcript = "transcript", "Transcript", table::TRANSCRIPT;
     /// The search in the transcript is typed.
-    Search = "search", "Search in the transcript", reading::SEARCH;
+    Search = "search", "Search in the transcript", table::SEARCH;
     /// The details of the shown agent have the focus.
-    Details = "details", "Details of an agent", agent::DETAILS;
+    Details = "details", "Details of an agent", table::AGENT_DETAILS;
     /// The panel of a paused agent has the focus.
-    Paused = "paused", "Paused agent", agent::PAUSED;
-    Help = "help", "Help", lists::HELP;
+    Paused = "paused", "Paused agent", table::PAUSED_AGENT;
+    Help = "help", "Help", table::HELP;
     /// A list of sessions or messages is open.
-    Choices = "choices", "List of sessions or messages", lists::CHOICES;
+    Choices = "choices", "List of sessions or messages", table::CHOICES;
     /// A recorded session is replayed.
-    Replay = "replay", "Replay", reading::REPLAY;
+    Replay = "replay", "Replay", table::REPLAY;
 }
 
 /// The action before whose key those of the panes of the registry stand.

@@ -1,42 +1,36 @@
 //! The keys: action, key, context and words. Keys are looked up here and help is made from here.
 //!
-//! Each context has its table in `table/`; a file of keys changes them (`Keymap`). A context's own binding goes before the
+//! Each context has its table in `table.rs`; a file of keys changes them (`Keymap`). A context's own binding goes before the
 //! global one. A character without a binding is text for the composer. Each key with Alt and each F key has a second one,
 //! of two keys: Ctrl+X and another.
 //!
 //! # Where things are
 //!
 //! - the file of keys: every action, conflicts, what help and hints then say: `file.rs`, `map.rs`, `chord.rs`,
-//!   `src/program/cli/keymap.rs`; tests: `tests/program/keymap_file.rs`, `tests/pty/terminal.rs`
+//!   `src/program/cli/screen_files.rs`; tests: `tests/program/keymap_file.rs`, `tests/pty/terminal.rs`
 //! - what keys mean, and the name that each meaning has in a file of keys: `action.rs`
 //! - where a key has its meaning: one context for each pane and overlay, and one for everywhere: `context.rs`
-//! - enums of what keys do, each made from one table: `named.rs`
-//! - what the Option key of a Mac types where the terminal does not take it for Alt: `option.rs`
+//! - the keys of each context, with what help says of them: `table.rs`
 //! - what keys do within one pane or in several alike: `pane_keys.rs`
-//! - what keys do for somebody who reads a transcript: `read.rs`
 
 #[macro_use]
-mod named;
+mod pane_keys;
 
 mod action;
 mod chord;
 mod context;
 mod file;
 mod map;
-mod option;
-mod pane_keys;
-mod read;
 pub mod table;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 pub use action::{Action, Answer, Prefill};
+pub use chord::option_hint;
 pub use context::Context;
 pub use file::KeysError;
 pub use map::Keymap;
-pub use option::option_hint;
-pub use pane_keys::{Edit, LookKey, PauseKey, PendingKey, ReplayKey, Travel, TreeKey, WriteKey};
-pub use read::{ReadKey, SearchKey};
+pub use pane_keys::{Edit, LookKey, PauseKey, PendingKey, ReadKey, ReplayKey, SearchKey, Travel, TreeKey, WriteKey};
 
 /// A key with its modifiers, in the one form that the table uses; alone, or pressed after Ctrl+X.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,14 +15,10 @@
 //!   `tests/pty/looks.rs`
 //! - line output, the line being typed: `lines/mod.rs`, `src/tui/lines/echo.rs`; tests:
 //!   `tests/pty/lines.rs`
-//! - what wakes the loop besides input and signals: the bell that other threads ring: `bell.rs`
-//! - the branch of the repository that is worked in, for the status line: `branch.rs`
 //! - work that must not hold the screen up: `memory.rs`
 //! - what the screen is started with, and how it ended: `options.rs`
 //! - what the loop shows the run on: a screen, or lines: `surface.rs`
 
-mod bell;
-pub mod branch;
 mod copy;
 pub mod drafts;
 mod edit;
@@ -39,11 +35,12 @@ mod suspend;
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use ratatui::layout::Size;
+use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
 use crate::files::Files;
@@ -54,7 +51,6 @@ use crate::terminal::signals::Signals;
 use crate::terminal::watchdog;
 use crate::terminal::writer::Written;
 use crate::tour::TourStart;
-use bell::Bell;
 use lines::Lines;
 use screen::Screen;
 use steersman_base::clock;
@@ -62,7 +58,7 @@ use steersman_base::event::Delivery;
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::protocol::Request;
-use steersman_session::Client;
+use steersman_session::{Client, WakeReason};
 use surface::Surface;
 
 pub use options::{Ending, ScreenOptions};
@@ -219,4 +215,30 @@ async fn suspend<'a>(surface: &mut impl Surface<'a>, signals: &mut Signals) -> i
 /// Returns when a moment of the calendar comes.
 fn instant_of(at: Timestamp) -> Instant {
     Instant::now() + Duration::try_from(at.duration_since(clock::now())).unwrap_or(Duration::ZERO)
+}
+
+/// What wakes the loop besides input and signals: rung from other threads; however often, one wake-up answers all.
+#[derive(Default)]
+struct Bell {
+    notify: Notify,
+    events: AtomicBool,
+    answers: AtomicBool,
+    written: AtomicBool,
+    lost: AtomicBool,
+}
+
+impl Bell {
+    fn ring(&self, what: &AtomicBool) {
+        what.store(true, Ordering::SeqCst);
+        self.notify.notify_one();
+    }
+
+    /// Rings when the client has something to take.
+    fn listen(self: &Arc<Self>, client: &dyn Client) {
+        let bell = Arc::clone(self);
+        client.on_wake(Arc::new(move |waiting| match waiting {
+            WakeReason::Answers => bell.ring(&bell.answers),
+            WakeReason::Events => bell.ring(&bell.events),
+        }));
+    }
 }

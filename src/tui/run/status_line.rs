@@ -1,9 +1,10 @@
-//! The status line of the user's own: when its command runs, and what that gets.
+//! The status line of the user's own: when its command runs, and what that gets; the branch of the repository in a status line.
 //!
 //! Held by the loop, and only where there is such a command. The command runs aside, one at a time, and only after something
 //! in what it gets has changed. Its members are those of Claude Code's `statusLine`
 //! (<https://code.claude.com/docs/en/statusline>).
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -18,6 +19,7 @@ use steersman_base::clock::seconds_between;
 use steersman_base::event::Event;
 use steersman_base::limits;
 use steersman_base::protocol::Update;
+use steersman_base::regular_file::read_head;
 use steersman_base::text::CommandOutput;
 
 /// When the command runs.
@@ -121,4 +123,25 @@ pub fn description(app: &App, cwd: &str) -> Value {
         "agents": ui.run.agents.running(),
         "tokens_used": session.tokens(),
     })
+}
+
+/// Most bytes of a branch's name that are read.
+const BRANCH_BYTES: u64 = 1_024;
+/// Digits of a commit that stand for it where there is no branch.
+const COMMIT_DIGITS: usize = 7;
+
+/// Returns the branch that is worked in, or the beginning of the commit that is checked out; `None` outside of a repository. A `.git` that is
+/// a file is not followed. Read anew after each turn, which may have changed it.
+pub fn branch(directory: &Path) -> Option<String> {
+    let root = directory.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?;
+    let head = read_head(&root.join(".git/HEAD"), BRANCH_BYTES).ok().filter(|head| !head.is_truncated())?;
+    let text = String::from_utf8(head.bytes).ok()?;
+    let line = text.trim_end();
+    match line.strip_prefix("ref: refs/heads/") {
+        Some(name) => Some(name.to_owned()),
+        None if line.len() >= 40 && line.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            line.get(..COMMIT_DIGITS).map(str::to_owned)
+        }
+        None => None,
+    }
 }

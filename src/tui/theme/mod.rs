@@ -6,7 +6,7 @@
 //! # Where things are
 //!
 //! - themes: colours and styles, `NO_COLOR`: `assets/themes/dark.toml`, `mod.rs`, `themes.rs`,
-//!   `src/program/cli/themes.rs`; tests: `themes.rs`, `commands.rs`
+//!   `src/program/cli/screen_files.rs`; tests: `themes.rs`, `commands.rs`
 //! - how many colours a terminal shows, `COLORTERM`, `COLORFGBG`: `depth.rs`
 //! - a theme's file: TOML in which each key is a style in words: `sheet.rs`
 //! - a style in words: `bold #7aa2f7 on 236 | bold blue`: `style.rs`

@@ -13,7 +13,7 @@ use steersman_core::approval::{Answer, Answerer, Approvals, Mode, Policy};
 use steersman_core::listener::InMemoryEventList;
 use steersman_core::provider::{FnProvider, Played, Reply, ScriptedProvider, Streaming};
 use steersman_core::tool::{Concurrency, FnTool, Parameters, Tool, WithApproval};
-use steersman_extensions::ask_as::AskAs;
+use steersman_extensions::output_schema::AskAs;
 use steersman_session::host::RunningAgent;
 
 #[tokio::test]

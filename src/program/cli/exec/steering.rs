@@ -277,28 +277,7 @@ impl<'a> ExecRun<'a> {
             }
             Reply::Filled { call, outcome } => self.filled_in(call, outcome),
             Reply::Answered { outcome: Err(why), .. } => self.refuse_answer(&format!("not answered: {why}")),
-            Reply::Answered { outcome: Ok(()), .. }
-            | Reply::Queue { .. }
-            | Reply::RuleChanged { .. }
-            | Reply::PlanEdited { .. }
-            | Reply::Pause { .. }
-            | Reply::Decided { .. }
-            | Reply::Cancelling(_)
-            | Reply::ShellLine { .. }
-            | Reply::InstructionAdded { .. }
-            | Reply::JobStopped { .. }
-            | Reply::Background { .. }
-            | Reply::Image { .. }
-            | Reply::Mode(_)
-            | Reply::UndoPreview { .. }
-            | Reply::Changes(_)
-            | Reply::Context { .. }
-            | Reply::RewindPreview { .. }
-            | Reply::Undone { .. }
-            | Reply::Rules(_)
-            | Reply::Servers { .. }
-            | Reply::Prompt { .. }
-            | Reply::Budget(_) => {}
+            _ => {}
         }
     }
 

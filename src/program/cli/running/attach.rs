@@ -5,13 +5,12 @@
 
 use crate::program::cli::args::Flags;
 use crate::program::cli::exit::Exit;
-use crate::program::cli::keymap::keymap;
 use crate::program::cli::load::load;
 use crate::program::cli::project::FrontEnd;
 use crate::program::cli::running::args::{AttachArgs, SessionArg};
 use crate::program::cli::running::choose::connect;
 use crate::program::cli::screen::{check_terminal, options, uses_lines};
-use crate::program::cli::themes::themes;
+use crate::program::cli::screen_files::{keymap, themes};
 use crate::program::config::Environment;
 use steersman_core::approval::Answerer;
 use steersman_session::SCREEN;

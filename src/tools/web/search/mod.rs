@@ -5,18 +5,14 @@
 //!
 //! # Where things are
 //!
-//! - Brave's search API, with a key of the user: `brave.rs`
+//! - services with an interface for programs: `SearXNG`, which the user set, Brave and Exa, with keys of the user: `apis.rs`
 //! - `DuckDuckGo`, through the pages that it serves to browsers without scripts: `duckduckgo.rs`
-//! - Exa's search API, with a key of the user: `exa.rs`
 //! - the interval between requests to one service, and the pause after it reported too many: `pace.rs`
-//! - `SearXNG`: a server that the user set: `searxng.rs`
 
-mod brave;
+mod apis;
 mod cache;
 mod duckduckgo;
-mod exa;
 mod pace;
-mod searxng;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -125,16 +121,16 @@ impl Search {
         let mut client = Client::new(settings)?.within(limits::SEARCH_TIME);
         let mut services: Vec<Box<dyn SearchService>> = Vec::new();
         if let Some(url) = &settings.searxng_url {
-            let server = searxng::Searxng::new(url)?;
+            let server = apis::Searxng::new(url)?;
             // The user set it, so it may be on this machine.
             client = client.allowing(server.url());
             services.push(Box::new(server));
         }
         if let Some(key) = &settings.brave_key {
-            services.push(Box::new(brave::Brave::new(&settings.service_urls.brave, key.clone())?));
+            services.push(Box::new(apis::Brave::new(&settings.service_urls.brave, key.clone())?));
         }
         if let Some(key) = &settings.exa_key {
-            services.push(Box::new(exa::Exa::new(&settings.service_urls.exa, key.clone())?));
+            services.push(Box::new(apis::Exa::new(&settings.service_urls.exa, key.clone())?));
         }
         services.push(Box::new(duckduckgo::DuckDuckGo::new(&settings.service_urls.duckduckgo)?));
         Ok(Self {
