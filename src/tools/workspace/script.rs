@@ -59,26 +59,18 @@ impl Script {
         Ok(script.can_be_run().then_some(script))
     }
 
-    /// Reads every file of a directory and of those below it, in the order of their paths. Of a link its target is read, not
-    /// what is there.
+    /// Reads every file of a directory and of those below it, in the order of their paths, but for what lies in the `.git` of
+    /// the directory itself: the history of a checkout is larger than it, and changes although nothing of it does. Of a link
+    /// its target is read, not what is there.
     ///
     /// # Errors
     /// Why the directory cannot be compared.
-    pub fn read_all(directory: &Path) -> Result<Vec<Self>, String> {
-        Self::read_within(directory, limits::PINNED_BYTES, |_| true)
-    }
-
-    /// As [`Self::read_all`], but for what lies in the `.git` of the directory itself: the history of a checkout is larger than
-    /// it, and changes although nothing of it does.
-    ///
-    /// # Errors
-    /// As [`Self::read_all`].
     pub fn read_checkout(directory: &Path) -> Result<Vec<Self>, String> {
         let git = directory.join(".git");
         Self::read_within(directory, limits::PINNED_BYTES, |path| path != git)
     }
 
-    /// As [`Self::read_all`], of a directory with at most so many bytes, and of what below it is wanted.
+    /// As [`Self::read_checkout`], of a directory with at most so many bytes, and of what below it is wanted.
     fn read_within(directory: &Path, mut room: u64, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<Self>, String> {
         let (mut files, mut looked_at) = (Vec::new(), 0);
         let mut directories = vec![directory.to_owned()];
