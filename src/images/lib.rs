@@ -1,7 +1,7 @@
 //! Images: opened under limits, made small enough for a model, and shown in a terminal.
 //!
 //! Used by the tools, the sessions and the screen. Always holds: no image is decoded beyond the limits of
-//! `src/base/limits/images.rs`.
+//! `src/base/limits/input_output.rs`.
 //!
 //! # Where things are
 //!

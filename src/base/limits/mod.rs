@@ -2,43 +2,19 @@
 //!
 //! # Where things are
 //!
-//! - limits of `bash` commands: `commands.rs`
-//! - the limits of hooks: `hooks.rs`
-//! - limits of images: `images.rs`
-//! - the limits of jobs and their guards: `jobs.rs`
-//! - limits of the journals of sessions: `journal.rs`
-//! - limits of what is read and written as lines: `exec`, plain output and the line output: `lines.rs`
-//! - limits of MCP servers: `mcp.rs`
-//! - limits of clients that are connected to a session from outside: `outside.rs`
-//! - limits of skills, custom commands, agent files and context files: `skills.rs`
-//! - limits of what is known of the user's texts and of agents that are continued: `steering.rs`
-//! - limits of what a terminal sends: keys that come apart, answers, pastes: `terminal.rs`
+//! - `bash` commands and jobs, hooks, MCP servers, skills and agent files: `tools.rs`
+//! - what is read from people and written to them: terminals, lines, images: `input_output.rs`
+//! - sessions: their journals, clients from outside, the user's texts and continued agents: `sessions.rs`
 
-mod commands;
-mod hooks;
-mod images;
-mod jobs;
-mod journal;
-mod lines;
-mod mcp;
-mod outside;
-mod skills;
-mod steering;
-mod terminal;
+mod input_output;
+mod sessions;
+mod tools;
 
 use std::time::Duration;
 
-pub use commands::*;
-pub use hooks::*;
-pub use images::*;
-pub use jobs::*;
-pub use journal::*;
-pub use lines::*;
-pub use mcp::*;
-pub use outside::*;
-pub use skills::*;
-pub use steering::*;
-pub use terminal::*;
+pub use input_output::*;
+pub use sessions::*;
+pub use tools::*;
 
 /// Longest message a user can send, bytes.
 pub const MESSAGE_BYTES: usize = 2 * 1024 * 1024;

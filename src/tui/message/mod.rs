@@ -25,13 +25,11 @@
 //! - the external editor: `give_back.rs`; tests: `composer.rs`,
 //!   `tests/pty/composer.rs`
 //! - lines of a pipe, texts of several lines: `line.rs`, `src/tui/update/line.rs`; tests: `lines.rs`, `lines_lives.rs`
-//! - what other panes ask of the message, as deferred calls on the root: `calls.rs`
 //! - drafts that were sent and that no queue has answered yet: `on_its_way.rs`
 
 mod address;
 mod attach;
 pub mod bring_back;
-mod calls;
 pub mod composer;
 mod drafts;
 pub mod entry;
@@ -51,7 +49,6 @@ pub mod view;
 pub mod vim;
 
 pub use address::{Address, Unaddressed};
-pub use calls::{complete, edit_entry, end_first};
 pub use composer::{Expanded, Pasted};
 pub use give_back::TakenOver;
 pub use recall::Before;
@@ -222,4 +219,25 @@ impl MessageContext<'_> {
     pub fn busy(&self) -> bool {
         self.run.is_busy()
     }
+}
+
+// What other panes ask of the message, as deferred calls on the root.
+
+/// Asks for the edit of a pending text in the message.
+pub fn edit_entry(agent: AgentId, id: MessageId) -> PaneEffect {
+    PaneEffect::call(move |app| app.message.ask_edit(agent.clone(), id.clone()))
+}
+
+/// Asks for a sentence that names what is written first and has to be ended.
+pub fn end_first() -> PaneEffect {
+    PaneEffect::call(|app| app.message.blocked().into_iter().collect())
+}
+
+/// Asks for a text in place of so many characters before the cursor, or of the whole text.
+pub fn complete(replaces: Option<usize>, text: impl Into<String>) -> PaneEffect {
+    let text = text.into();
+    PaneEffect::change(move |app| match replaces {
+        Some(chars) => app.message.complete(chars, &text),
+        None => app.message.load(&text),
+    })
 }
