@@ -22,7 +22,7 @@ pub(super) struct LongWait<'a> {
 
 impl LongWait<'_> {
     /// Sends a request; waits and sends it again as often as the server asks for that and the user agrees.
-    pub async fn complete(
+    pub(crate) async fn complete(
         self,
         provider: &dyn ChatProvider,
         request: ChatRequest<'_>,

@@ -18,7 +18,7 @@ use steersman_base::message::Message;
 use steersman_core::provider::{AnswerFormat, AnswerStage};
 
 /// The sender of the message that asks for an answer once more.
-pub const SENDER: &str = "output schema";
+pub(crate) const SENDER: &str = "output schema";
 
 /// Returns what is wrong with a value, a sentence each; nothing where it matches.
 type SchemaErrors = Box<dyn Fn(&Value) -> Vec<String> + Send + Sync>;

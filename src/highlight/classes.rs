@@ -63,16 +63,16 @@ const RULES: [(&str, Option<Class>); 52] = [
 ];
 
 /// The rules as the grammars write them.
-pub struct Classes(Vec<(Scope, Option<Class>)>);
+pub(crate) struct Classes(Vec<(Scope, Option<Class>)>);
 
 impl Classes {
     /// Reads the rules.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(RULES.iter().filter_map(|(name, class)| Scope::new(name).ok().map(|scope| (scope, *class))).collect())
     }
 
     /// Says what a place is, given the scopes that it is in.
-    pub fn class_of(&self, stack: &ScopeStack) -> Option<Class> {
+    pub(crate) fn class_of(&self, stack: &ScopeStack) -> Option<Class> {
         let mut punctuation = None;
         for scope in stack.as_slice().iter().rev() {
             match self.0.iter().find(|(known, _)| known.is_prefix_of(*scope)) {

@@ -23,7 +23,7 @@ type Colour = [u8; 3];
 
 /// The colours of a picture, few enough for a terminal.
 #[derive(Debug)]
-pub struct SixelPalette {
+pub(crate) struct SixelPalette {
     colours: Vec<Colour>,
     /// Which one stands for a colour of the picture.
     numbers: BTreeMap<Colour, usize>,
@@ -41,7 +41,7 @@ struct ColourBox {
 
 impl SixelPalette {
     /// Chooses the colours of a picture by median cut; one with few colours keeps them as they are.
-    pub fn new(picture: &RgbaImage) -> Self {
+    pub(crate) fn new(picture: &RgbaImage) -> Self {
         let mut counts: BTreeMap<Colour, u64> = BTreeMap::new();
         for colour in picture.pixels().filter_map(colour) {
             *counts.entry(colour).or_default() += 1;
@@ -62,7 +62,7 @@ impl SixelPalette {
     }
 
     /// Returns a part of the picture as the data of a sequence. What can be looked through is left as it is on the screen.
-    pub fn write(&self, part: &RgbaImage) -> Vec<u8> {
+    pub(crate) fn write(&self, part: &RgbaImage) -> Vec<u8> {
         let width = usize::try_from(part.width()).unwrap_or(usize::MAX).max(1);
         let number = |pixel| colour(pixel).and_then(|colour| self.numbers.get(&colour).copied());
         let numbers: Vec<Option<usize>> = part.pixels().map(number).collect();

@@ -60,12 +60,12 @@ pub(super) struct Endpoint {
 
 impl Endpoint {
     /// Reads a transport's base URL and key.
-    pub fn from_transport(transport: &ChatTransport) -> Result<Self, ProviderError> {
+    pub(crate) fn from_transport(transport: &ChatTransport) -> Result<Self, ProviderError> {
         Self::new(transport.dialect()?, transport.api_base.as_deref(), transport.api_key.as_ref())
     }
 
     /// Reads a base URL (the version's path is added when it has none) and a key (a blank one is none).
-    pub fn new(dialect: Dialect, api_base: Option<&str>, key: Option<&ApiKey>) -> Result<Self, ProviderError> {
+    pub(crate) fn new(dialect: Dialect, api_base: Option<&str>, key: Option<&ApiKey>) -> Result<Self, ProviderError> {
         let form = form(dialect);
         let text = api_base.map_or(form.base, str::trim);
         let wrong = |why: &str| Err(ProviderError::Configuration(format!("the base URL {text:?} {why}")));
@@ -90,14 +90,14 @@ impl Endpoint {
     }
 
     /// Returns the address of a path under the base URL.
-    pub fn url(&self, path: &str) -> Url {
+    pub(crate) fn url(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         url.set_path(&format!("{}{path}", self.base.path()));
         url
     }
 
     /// Returns the address of a path beside `/v1`, as llama.cpp has them.
-    pub fn sibling(&self, path: &str) -> Url {
+    pub(crate) fn sibling(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         let root = self.base.path().strip_suffix("/v1").unwrap_or_else(|| self.base.path());
         url.set_path(&format!("{root}{path}"));
@@ -105,21 +105,21 @@ impl Endpoint {
     }
 
     /// Returns the base URL's text without user and query: names the server in tables.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("{}://{}{}", self.base.scheme(), super::http::host(&self.base), self.base.path())
     }
 
     /// Returns whether the server is on this machine.
-    pub fn is_loopback(&self) -> bool {
+    pub(crate) fn is_loopback(&self) -> bool {
         steersman_core::provider::is_loopback(&self.base)
     }
 
-    pub fn base(&self) -> &Url {
+    pub(crate) fn base(&self) -> &Url {
         &self.base
     }
 
     /// Returns the server's host name.
-    pub fn host_name(&self) -> &str {
+    pub(crate) fn host_name(&self) -> &str {
         self.base.host_str().unwrap_or_default()
     }
 
@@ -134,7 +134,7 @@ impl Endpoint {
     }
 
     /// Names server and key in an error about the key, and removes the key from a server's message: some servers repeat the Authorization header in it (D22).
-    pub fn masked(&self, error: ProviderError) -> ProviderError {
+    pub(crate) fn masked(&self, error: ProviderError) -> ProviderError {
         let mask = |text: String| match &self.key {
             Some(key) => key.mask(text),
             None => text,
@@ -167,7 +167,7 @@ impl Endpoint {
     }
 
     /// Starts a request with the key, if there is one.
-    pub fn request(&self, http: &Http, method: Method, url: Url) -> Result<RequestBuilder, ProviderError> {
+    pub(crate) fn request(&self, http: &Http, method: Method, url: Url) -> Result<RequestBuilder, ProviderError> {
         let request = http.client(&url)?.request(method, url);
         Ok(self.headers.iter().fold(request, |request, (name, value)| request.header(name, value)))
     }

@@ -59,7 +59,7 @@ pub(super) struct ErrorBody {
 
 impl ErrorBody {
     /// Reads the body of an error answer.
-    pub fn parse(body: &str) -> Self {
+    pub(crate) fn parse(body: &str) -> Self {
         let body = &*without_halves(body);
         if let Some(value) = serde_json::from_str::<Value>(body).ok().or_else(|| in_stream(body)) {
             return Self::from_value(&value);
@@ -69,7 +69,7 @@ impl ErrorBody {
     }
 
     /// Reads an error object, or an object that holds one.
-    pub fn from_value(value: &Value) -> Self {
+    pub(crate) fn from_value(value: &Value) -> Self {
         let inner = match value {
             Value::Array(items) => items.first().unwrap_or(value),
             _ => value,
@@ -92,7 +92,7 @@ impl ErrorBody {
         Self { wait_ms: wait_ms(inner, &words), words, status, meaning }
     }
 
-    pub fn refused(self, status: u16, retry_after_ms: Option<u64>) -> ProviderError {
+    pub(crate) fn refused(self, status: u16, retry_after_ms: Option<u64>) -> ProviderError {
         match self.meaning {
             Some(RefusalMeaning::Spent) => ProviderError::Spent(self.words),
             Some(RefusalMeaning::Overflow { tokens, window }) => {
@@ -109,7 +109,7 @@ impl ErrorBody {
 
     /// Makes the error that the server reported within a reply. One with a status is treated as an answer of that
     /// status.
-    pub fn reported(self) -> ProviderError {
+    pub(crate) fn reported(self) -> ProviderError {
         match (self.status, self.meaning) {
             (Some(status), _) => self.refused(status, None),
             // Any status will do: the meaning decides.

@@ -13,13 +13,13 @@ const DEPTH: usize = 64;
 
 impl<'a> Outgoing<'a> {
     /// Returns the schema that the server is to be asked for.
-    pub fn schema(&self) -> Option<&'a Value> {
+    pub(crate) fn schema(&self) -> Option<&'a Value> {
         let format = self.request.format.filter(|_| !self.quirks.wants(Want::NoFormat))?;
         let is_alone = self.quirks.wants(Want::FormatAlone);
         (!is_alone || format.stage == AnswerStage::Due || self.request.tools.is_empty()).then_some(format.schema)
     }
 
-    pub fn tools(&self) -> &'a [ToolSchema] {
+    pub(crate) fn tools(&self) -> &'a [ToolSchema] {
         let is_left_out = self.quirks.wants(Want::FormatAlone) && self.schema().is_some();
         if is_left_out { &[] } else { self.request.tools }
     }

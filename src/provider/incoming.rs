@@ -36,7 +36,7 @@ impl IncomingBody {
     ///
     /// # Errors
     /// [`ProviderError::Malformed`] when the body is compressed in an unknown way.
-    pub fn new(response: Response) -> Result<Self, ProviderError> {
+    pub(crate) fn new(response: Response) -> Result<Self, ProviderError> {
         let encoding = response.headers().get(CONTENT_ENCODING).map(|value| String::from_utf8_lossy(value.as_bytes()));
         let encoding = encoding.unwrap_or_default().trim().to_ascii_lowercase();
         let decoder = match encoding.as_str() {
@@ -56,7 +56,7 @@ impl IncomingBody {
     /// # Errors
     /// [`ProviderError::CutOff`] when the connection breaks, [`ProviderError::Malformed`] for a body that
     /// cannot be decompressed or is too long.
-    pub async fn next(&mut self) -> Result<Option<Bytes>, ProviderError> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ProviderError> {
         loop {
             if let Some(piece) = self.waiting.pop_front() {
                 let opened = self.decoder.open(piece).map_err(|error| {

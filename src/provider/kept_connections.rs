@@ -25,7 +25,7 @@ pub(super) struct KeptConnections(Mutex<HashSet<Addresses>>);
 
 impl KeptConnections {
     /// Adds the connection of an answer.
-    pub fn add(&self, response: &Response) {
+    pub(crate) fn add(&self, response: &Response) {
         let Some(addresses) = addresses(response.extensions()) else { return };
         let mut known = lock(&self.0);
         if known.len() >= limits::KEPT_CONNECTIONS {
@@ -36,7 +36,7 @@ impl KeptConnections {
 
     /// Returns whether a request failed only because a kept connection was closed before it sent a byte, and
     /// forgets that connection. HTTP/2 connections report themselves which requests were processed.
-    pub fn was_closed(&self, error: &reqwest::Error) -> bool {
+    pub(crate) fn was_closed(&self, error: &reqwest::Error) -> bool {
         let connection = find::<legacy::Error>(error).and_then(legacy::Error::connect_info);
         let mut extensions = Extensions::new();
         if let Some(connection) = connection {

@@ -28,7 +28,7 @@ pub(super) struct TokenCounts {
 
 impl TokenCounts {
     /// Converts to parts that do not overlap.
-    pub fn usage(self) -> Usage {
+    pub(crate) fn usage(self) -> Usage {
         let (cached, written) = (count_or_zero(self.cached), count_or_zero(self.written));
         let (prompt, output) = self.sums();
         // More than the prompt: the same tokens under two names.

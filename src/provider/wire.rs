@@ -17,7 +17,7 @@ use steersman_base::dialect::Dialect;
 use steersman_base::image::Image;
 use steersman_base::limits;
 use steersman_base::message::{Arguments, AssistantMessage, Part};
-pub use steersman_core::provider::registry::{Card, Thinking};
+pub(crate) use steersman_core::provider::registry::{Card, Thinking};
 use steersman_core::provider::{ChatRequest, Piece, ProviderError, Reply};
 
 /// Stands for images that a model does not take.
@@ -51,13 +51,13 @@ pub(super) struct Outgoing<'a> {
 
 impl<'a> Outgoing<'a> {
     /// Returns how the model is told to think, as far as it is known.
-    pub fn thinking(&self) -> Thinking {
+    pub(crate) fn thinking(&self) -> Thinking {
         self.card.map(|card| card.thinking).unwrap_or_default()
     }
 
     /// Returns the parts of an earlier reply when they may go back unchanged: to the same dialect, server and
     /// model. For any other the reply is written from its text and calls.
-    pub fn parts(&self, reply: &'a AssistantMessage) -> Option<&'a [Part]> {
+    pub(crate) fn parts(&self, reply: &'a AssistantMessage) -> Option<&'a [Part]> {
         let original = reply.original.as_ref()?;
         let same =
             original.dialect == self.dialect && original.server == self.server && original.model == self.request.model;
@@ -66,7 +66,7 @@ impl<'a> Outgoing<'a> {
 
     /// Returns the images of a message that are sent, and the words in the place of those that the model does not take:
     /// another one did, earlier in the conversation.
-    pub fn images(&self, images: &'a [Image]) -> (&'a [Image], Option<&'static str>) {
+    pub(crate) fn images(&self, images: &'a [Image]) -> (&'a [Image], Option<&'static str>) {
         let is_known = self.card.and_then(|card| card.images) == Some(false);
         let refuses = is_known || self.quirks.wants(Want::NoImages);
         if refuses && !images.is_empty() { (&[], Some(LEFT_OUT)) } else { (images, None) }
@@ -95,7 +95,7 @@ impl<'a> From<&'a Arguments> for WireArguments<'a> {
 
 impl WireArguments<'_> {
     /// Writes the arguments as text, for the dialects of `OpenAI`.
-    pub fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned())
     }
 }

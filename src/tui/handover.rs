@@ -9,28 +9,28 @@ use steersman_base::limits;
 
 /// The two counts.
 #[derive(Debug, Default)]
-pub struct Handover {
+pub(crate) struct Handover {
     given: AtomicU64,
     taken: AtomicU64,
 }
 
 impl Handover {
     /// Counts one more, before it is sent; returns its number.
-    pub fn give(&self) -> u64 {
+    pub(crate) fn give(&self) -> u64 {
         self.given.fetch_add(1, Ordering::SeqCst) + 1
     }
 
     /// Counts one that was received.
-    pub fn count_taken(&self) {
+    pub(crate) fn count_taken(&self) {
         self.taken.fetch_add(1, Ordering::SeqCst);
     }
 
-    pub fn is_taken(&self, number: u64) -> bool {
+    pub(crate) fn is_taken(&self, number: u64) -> bool {
         self.taken.load(Ordering::SeqCst) >= number
     }
 
     /// Calls `late` when one is not taken within [`limits::EXIT_GRACE`].
-    pub fn insist(self: &Arc<Self>, number: u64, late: impl FnOnce() + Send + 'static) {
+    pub(crate) fn insist(self: &Arc<Self>, number: u64, late: impl FnOnce() + Send + 'static) {
         let handover = Arc::clone(self);
         // Without a thread there is nobody to insist.
         let _ = thread::Builder::new().name("insist".to_owned()).spawn(move || {

@@ -1,6 +1,7 @@
 //! The loop: turns, delivery, history, compaction, sub-agents, and what the errors of servers do to them.
 
 #![allow(clippy::format_collect, clippy::format_push_string)] // How a test writes a long text.
+#![allow(unreachable_pub)] // What the files of a test share.
 
 use steersman_test_support as support;
 

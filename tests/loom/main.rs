@@ -3,6 +3,8 @@
 //! The sources of the queue are compiled here once more, with loom's mutex in place of the standard one; loom then
 //! runs each test in all orders that matter. Everything else (ids, errors, limits) is the library's own.
 
+#![allow(unreachable_pub)] // What the files of a test share.
+
 mod control;
 mod sync;
 

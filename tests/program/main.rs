@@ -1,6 +1,7 @@
 //! The built program: its commands, its configuration, and what goes through all of it.
 
 #![allow(clippy::format_collect, clippy::format_push_string)] // How a test writes a long text.
+#![allow(unreachable_pub)] // What the files of a test share.
 
 use steersman_test_support as support;
 

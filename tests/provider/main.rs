@@ -1,6 +1,7 @@
 //! Model servers: every dialect, what servers send in truth, and the quirks of known ones.
 
 #![allow(clippy::format_collect, clippy::format_push_string)] // How a test writes a long text.
+#![allow(unreachable_pub)] // What the files of a test share.
 
 use steersman_test_support as support;
 

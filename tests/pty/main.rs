@@ -4,6 +4,7 @@
 //! invalid: a tool call without its result directly behind it.
 
 #![allow(clippy::format_collect, clippy::format_push_string)] // How a test writes a long text.
+#![allow(unreachable_pub)] // What the files of a test share.
 
 use steersman_test_support as support;
 

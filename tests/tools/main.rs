@@ -1,6 +1,7 @@
 //! The tools, and what they stand on: the workspace, the sandbox, commands, the web.
 
 #![allow(clippy::format_collect, clippy::format_push_string)] // How a test writes a long text.
+#![allow(unreachable_pub)] // What the files of a test share.
 
 use steersman_test_support as support;
 

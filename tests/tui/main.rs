@@ -1,6 +1,7 @@
 //! The screen and the output in lines, drawn in memory.
 
 #![allow(clippy::format_collect, clippy::format_push_string)] // How a test writes a long text.
+#![allow(unreachable_pub)] // What the files of a test share.
 
 use steersman_test_support as support;
 

@@ -107,7 +107,7 @@ fn images_of(message: &Message) -> &[Image] {
 
 /// Returns what of the task, of the rules or of the texts without an answer is not in a shortened conversation word for
 /// word; `None` when all of it is.
-pub fn lost(before: &[Message], after: &[Message], rules: &[Rule]) -> Option<&'static str> {
+pub(crate) fn lost(before: &[Message], after: &[Message], rules: &[Rule]) -> Option<&'static str> {
     let stands = |words: &str| {
         after.iter().any(|message| matches!(message, Message::User { content, .. } if content.contains(words)))
     };

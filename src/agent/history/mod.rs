@@ -18,7 +18,8 @@ use steersman_base::image::Image;
 use steersman_base::message::{AssistantMessage, Message, ToolCall, UserAbout};
 use steersman_base::text::is_blank;
 
-pub use kept::{KEPT_HEAD, Keep, lost};
+pub(crate) use kept::lost;
+pub use kept::{KEPT_HEAD, Keep};
 pub use older::{Pins, SUMMARY_HEAD};
 pub(super) use older::{is_kept, is_pinned, is_summary, shorten};
 pub use texts::{PlacedText, RuleInConversation, TextFate, UserTexts, rules_in_conversation};

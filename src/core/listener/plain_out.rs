@@ -28,27 +28,27 @@ struct AnswerFrame {
 
 impl PlainOut {
     /// Writes both to one writer, the answer as it is.
-    pub fn mixed(writer: impl Write + Send + 'static) -> Self {
+    pub(super) fn mixed(writer: impl Write + Send + 'static) -> Self {
         Self { writer: Box::new(writer), notes: None, frame: None, mid_line: false }
     }
 
     /// Writes both to one terminal, the answer behind a bar.
-    pub fn framed(writer: impl Write + Send + 'static, columns: impl Fn() -> usize + Send + 'static) -> Self {
+    pub(super) fn framed(writer: impl Write + Send + 'static, columns: impl Fn() -> usize + Send + 'static) -> Self {
         Self { frame: Some(AnswerFrame { columns: Box::new(columns), used: 0 }), ..Self::mixed(writer) }
     }
 
     /// Writes each to a writer of its own.
-    pub fn apart(answer: impl Write + Send + 'static, notes: impl Write + Send + 'static) -> Self {
+    pub(super) fn apart(answer: impl Write + Send + 'static, notes: impl Write + Send + 'static) -> Self {
         Self { notes: Some(Box::new(notes)), ..Self::mixed(answer) }
     }
 
     /// Returns whether the answer has a writer of its own, which gets nothing else.
-    pub fn is_apart(&self) -> bool {
+    pub(super) fn is_apart(&self) -> bool {
         self.notes.is_some()
     }
 
     /// Writes a part of the answer.
-    pub fn answer(&mut self, text: &str) {
+    pub(super) fn answer(&mut self, text: &str) {
         if !text.is_empty() {
             self.mid_line = !text.ends_with('\n');
             match &mut self.frame {
@@ -59,7 +59,7 @@ impl PlainOut {
     }
 
     /// Writes a line of the program.
-    pub fn note(&mut self, line: &str) {
+    pub(super) fn note(&mut self, line: &str) {
         if let Some(notes) = &mut self.notes {
             return write(notes, line);
         }
@@ -68,7 +68,7 @@ impl PlainOut {
     }
 
     /// Ends the last line of the answer.
-    pub fn end_line(&mut self) {
+    pub(super) fn end_line(&mut self) {
         if self.mid_line {
             self.answer("\n");
         }

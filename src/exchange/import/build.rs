@@ -88,7 +88,7 @@ impl AgentState {
 }
 
 impl Build {
-    pub fn new(program: ForeignProgram, bytes: u64, skipped: u64) -> Self {
+    pub(super) fn new(program: ForeignProgram, bytes: u64, skipped: u64) -> Self {
         Self {
             program,
             facts: SessionInfo::default(),
@@ -105,18 +105,18 @@ impl Build {
     }
 
     /// Takes the time of the next line; a line without one is from the time of the one before.
-    pub fn at(&mut self, at: Option<Timestamp>) {
+    pub(super) fn at(&mut self, at: Option<Timestamp>) {
         self.at = self.at.max(at);
         self.facts.started = self.facts.started.or(at);
     }
 
-    pub fn is_in_turn(&self, agent: &AgentId) -> bool {
+    pub(super) fn is_in_turn(&self, agent: &AgentId) -> bool {
         self.agents.get(agent).is_some_and(|state| state.is_in_turn)
     }
 
     /// Takes a text of the user, or the task of a sub-agent. Behind a result it entered the turn; else the turn before has
     /// ended with its answer.
-    pub fn user(&mut self, agent: &AgentId, text: &str) {
+    pub(super) fn user(&mut self, agent: &AgentId, text: &str) {
         let state = self.agents.entry(agent.clone()).or_default();
         let is_mid_loop = state.is_in_turn && state.is_behind_result;
         let (step, after) = if is_mid_loop { (state.steps, state.last_tool.clone()) } else { (0, None) };
@@ -155,7 +155,7 @@ impl Build {
     }
 
     /// Takes the reasoning of a reply, which begins with it.
-    pub fn thinking(&mut self, agent: &AgentId, text: String) {
+    pub(super) fn thinking(&mut self, agent: &AgentId, text: String) {
         if self.agents.get(agent).is_some_and(AgentState::is_speaking) {
             self.end_round(agent);
         }
@@ -163,7 +163,7 @@ impl Build {
         self.push(agent, Event::Thinking { text });
     }
 
-    pub fn answer(&mut self, agent: &AgentId, text: String) {
+    pub(super) fn answer(&mut self, agent: &AgentId, text: String) {
         if self.agents.get(agent).is_some_and(AgentState::is_speaking) {
             self.end_round(agent);
         }
@@ -174,7 +174,7 @@ impl Build {
         self.push(agent, Event::Assistant { text, interrupted: false });
     }
 
-    pub fn call(&mut self, agent: &AgentId, id: &str, name: &str, arguments: Arguments) {
+    pub(super) fn call(&mut self, agent: &AgentId, id: &str, name: &str, arguments: Arguments) {
         let (id, at) = (CallId::new(id), self.at);
         let state = self.in_round(agent);
         let is_first = !state.is_speaking();
@@ -197,7 +197,14 @@ impl Build {
 
     /// Takes the result of a call, and how long it took where the file says so, else by the times of both; one of a call that
     /// nobody made is counted.
-    pub fn result(&mut self, agent: &AgentId, id: &str, content: String, is_error: bool, elapsed_ms: Option<u64>) {
+    pub(super) fn result(
+        &mut self,
+        agent: &AgentId,
+        id: &str,
+        content: String,
+        is_error: bool,
+        elapsed_ms: Option<u64>,
+    ) {
         let (id, now) = (CallId::new(id), self.at);
         let state = self.agents.entry(agent.clone()).or_default();
         let Some(place) = state.open.iter().position(|(open, _)| *open == id) else {
@@ -234,19 +241,19 @@ impl Build {
     }
 
     /// Takes what a reply cost.
-    pub fn usage(&mut self, agent: &AgentId, usage: Usage) {
+    pub(super) fn usage(&mut self, agent: &AgentId, usage: Usage) {
         if self.is_in_turn(agent) {
             self.push(agent, Event::Tokens(usage));
         }
     }
 
     /// Takes a sentence for the user alone.
-    pub fn notice(&mut self, agent: &AgentId, text: String) {
+    pub(super) fn notice(&mut self, agent: &AgentId, text: String) {
         self.push(agent, Event::Notice { text });
     }
 
     /// Takes a summary that replaces the conversation; with the messages that stand in its place, where the file has them.
-    pub fn compacted(&mut self, summary: String, messages: Vec<Message>) {
+    pub(super) fn compacted(&mut self, summary: String, messages: Vec<Message>) {
         self.write_history();
         let messages = if messages.is_empty() { vec![Message::user(summary.clone())] } else { messages };
         let (before, after, replaced) = (None, None, self.history.len());
@@ -257,12 +264,12 @@ impl Build {
     }
 
     /// Returns the length of the conversation, for [`Build::rewind`].
-    pub fn length(&self) -> usize {
+    pub(super) fn length(&self) -> usize {
         self.history.len() + self.unwritten.len()
     }
 
     /// Goes back to a shorter conversation: the user took back what was said since.
-    pub fn rewind(&mut self, length: usize) {
+    pub(super) fn rewind(&mut self, length: usize) {
         let main = AgentId::main();
         self.end(&main, Outcome::Cancelled, None);
         self.write_history();
@@ -275,7 +282,7 @@ impl Build {
     }
 
     /// Takes a sub-agent that begins.
-    pub fn spawn(&mut self, parent: &AgentId, child: &AgentId, persona: &str, task: &str, call: Option<CallId>) {
+    pub(super) fn spawn(&mut self, parent: &AgentId, child: &AgentId, persona: &str, task: &str, call: Option<CallId>) {
         let state = self.agents.entry(child.clone()).or_default();
         state.parent = Some(parent.clone());
         let (child, persona, task) = (child.clone(), persona.to_owned(), task.to_owned());
@@ -284,7 +291,7 @@ impl Build {
     }
 
     /// Takes the end of a sub-agent.
-    pub fn finish_agent(&mut self, parent: &AgentId, child: &AgentId) {
+    pub(super) fn finish_agent(&mut self, parent: &AgentId, child: &AgentId) {
         if self.agents.contains_key(child) {
             self.settle(child);
             let (child, outcome, message) = (child.clone(), Outcome::Completed, None);
@@ -292,7 +299,7 @@ impl Build {
         }
     }
 
-    pub fn end(&mut self, agent: &AgentId, outcome: Outcome, message: Option<String>) {
+    pub(super) fn end(&mut self, agent: &AgentId, outcome: Outcome, message: Option<String>) {
         self.end_round(agent);
         let state = self.agents.entry(agent.clone()).or_default();
         if std::mem::take(&mut state.is_in_turn) {
@@ -303,7 +310,7 @@ impl Build {
     }
 
     /// Ends a turn that ended with an answer; one without stays as it is.
-    pub fn settle(&mut self, agent: &AgentId) {
+    pub(super) fn settle(&mut self, agent: &AgentId) {
         let is_answered = |state: &AgentState| {
             state.current.is_some_and(|round| round.has_text && !round.has_calls) && state.open.is_empty()
         };
@@ -348,7 +355,7 @@ impl Build {
         self.agents.entry(agent.clone()).or_default()
     }
 
-    pub fn end_round(&mut self, agent: &AgentId) {
+    pub(super) fn end_round(&mut self, agent: &AgentId) {
         let state = self.agents.entry(agent.clone()).or_default();
         if state.current.take().is_some() {
             let (turn, round) = (state.turn, state.round);
@@ -374,7 +381,7 @@ impl Build {
     }
 
     /// Returns the session; `None` when nobody said anything, or nothing in the file tells when.
-    pub fn finish(mut self, path: &Path) -> Option<Imported> {
+    pub(super) fn finish(mut self, path: &Path) -> Option<Imported> {
         let agents: Vec<AgentId> = self.agents.keys().cloned().collect();
         for agent in &agents {
             self.settle(agent);

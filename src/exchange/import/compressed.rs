@@ -44,7 +44,7 @@ impl Unpacked {
     ///
     /// # Errors
     /// When it does not begin with a frame that needs a usual window.
-    pub fn new(file: File, size: u64) -> io::Result<Self> {
+    pub(super) fn new(file: File, size: u64) -> io::Result<Self> {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(limits::UNPACKING_WINDOW);
         let source = BufReader::new(file);

@@ -37,7 +37,7 @@ impl BackgroundHooks {
     ///
     /// # Errors
     /// A sentence when as many wait as can wait.
-    pub fn start(
+    pub(super) fn start(
         &self,
         agent: AgentId,
         run: impl Future<Output = (HookRun, HookReply)> + Send + 'static,
@@ -62,7 +62,7 @@ impl BackgroundHooks {
     }
 
     /// Takes what has ended since, in the order of its ends.
-    pub fn take_ended(&self, agent: &AgentId) -> Vec<EndedHook> {
+    pub(super) fn take_ended(&self, agent: &AgentId) -> Vec<EndedHook> {
         lock(&self.ended).remove(agent).unwrap_or_default()
     }
 }

@@ -13,7 +13,7 @@ const PROBLEMS: usize = 20;
 ///
 /// # Errors
 /// One message for the model: every problem on a line of its own, then the schema.
-pub fn check(arguments: &Map<String, Value>, schema: &Map<String, Value>) -> Result<(), String> {
+pub(super) fn check(arguments: &Map<String, Value>, schema: &Map<String, Value>) -> Result<(), String> {
     let mut problems = Vec::new();
     object(arguments, schema, "", DEPTH, &mut problems);
     if problems.is_empty() {

@@ -51,7 +51,7 @@ pub(super) struct ResourceTool {
 }
 
 impl ResourceTool {
-    pub fn new(servers: &Arc<Servers>, agent: Arc<Agent>) -> Self {
+    pub(super) fn new(servers: &Arc<Servers>, agent: Arc<Agent>) -> Self {
         let parameters = Parameters::build(|p| {
             p.required_string("server", "The name of the server.");
             p.optional_string("uri", "The address of the resource at that server. Without it: a list of them.");

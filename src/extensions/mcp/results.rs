@@ -17,7 +17,7 @@ use steersman_images::FittedImage;
 ///
 /// # Errors
 /// [`ToolError::Failed`] with the same words when the server says that the call failed.
-pub async fn observation(result: &Value, outputs: Option<&Outputs>) -> Result<String, ToolError> {
+pub(super) async fn observation(result: &Value, outputs: Option<&Outputs>) -> Result<String, ToolError> {
     let mut parts = Vec::new();
     let mut blobs = 0;
     for block in result.get("content").and_then(Value::as_array).into_iter().flatten() {
@@ -43,7 +43,7 @@ pub async fn observation(result: &Value, outputs: Option<&Outputs>) -> Result<St
 
 /// Leaves the images of a result for the model, those of resources too, made smaller where they are too large, away from the
 /// run. Returns sentences about those that cannot be shown.
-pub async fn show_images(result: &Value, tool: &str, images: &ResultImages) -> Vec<String> {
+pub(super) async fn show_images(result: &Value, tool: &str, images: &ResultImages) -> Vec<String> {
     let found: Vec<(String, String)> = image_data(result)
         .take(limits::IMAGES)
         .enumerate()
@@ -66,7 +66,7 @@ pub async fn show_images(result: &Value, tool: &str, images: &ResultImages) -> V
 }
 
 /// Adds sentences to an observation, also to one of an error.
-pub fn with_notes(observation: Result<String, ToolError>, notes: &[String]) -> Result<String, ToolError> {
+pub(super) fn with_notes(observation: Result<String, ToolError>, notes: &[String]) -> Result<String, ToolError> {
     let add = |text: String| std::iter::once(text).chain(notes.iter().cloned()).collect::<Vec<_>>().join("\n");
     match observation {
         Ok(text) => Ok(add(text)),
@@ -95,7 +95,7 @@ fn image_of_resource(resource: &Value) -> Option<&str> {
 }
 
 /// Makes the text of a resource that was read.
-pub async fn resource(result: &Value, outputs: Option<&Outputs>) -> String {
+pub(super) async fn resource(result: &Value, outputs: Option<&Outputs>) -> String {
     let mut blobs = 0;
     let contents = result.get("contents").and_then(Value::as_array);
     let parts: Vec<String> = contents.into_iter().flatten().map(|one| embedded(one, outputs, &mut blobs)).collect();
@@ -104,7 +104,7 @@ pub async fn resource(result: &Value, outputs: Option<&Outputs>) -> String {
 }
 
 /// Returns the text of a prompt's messages, each behind who says it where that is not the user alone.
-pub fn prompt(result: &Value) -> String {
+pub(super) fn prompt(result: &Value) -> String {
     let messages: Vec<&Value> = result.get("messages").and_then(Value::as_array).into_iter().flatten().collect();
     let is_user = |message: &&Value| message.get("role").and_then(Value::as_str) != Some("assistant");
     let is_plain = messages.iter().all(is_user);

@@ -25,9 +25,9 @@ pub(super) struct ToolSearch {
 }
 
 impl ToolSearch {
-    pub const NAME: &'static str = "tool_search";
+    pub(super) const NAME: &'static str = "tool_search";
 
-    pub fn new(servers: &Arc<Servers>, agent: Arc<Agent>) -> Self {
+    pub(super) fn new(servers: &Arc<Servers>, agent: Arc<Agent>) -> Self {
         // The names only: what changes would change every request.
         let names = servers.in_scope(&agent.scope).map(|server| server.definition().name.clone());
         let names: Vec<String> = names.collect();

@@ -27,7 +27,7 @@ use steersman_core::approval::{Mode, PlainAnswer};
 use steersman_core::tool::{Additions, Outputs, RawTool, ToolScope, ToolSource, Traits, WeakAdditions};
 
 /// Hears of each change of how a server stands. It must not block.
-pub type Watcher = Arc<dyn Fn() + Send + Sync>;
+pub(super) type Watcher = Arc<dyn Fn() + Send + Sync>;
 
 /// The servers of a session.
 pub struct Servers {

@@ -18,7 +18,7 @@ use steersman_core::tool::lenient::in_form;
 use steersman_core::tool::{Concurrency, Outputs, RawTool, ToolContext, ToolError, Traits};
 
 /// A tool of a server, for the agents that work in one directory.
-pub struct ServerTool {
+pub(super) struct ServerTool {
     instance: Arc<Instance>,
     offered: OfferedTool,
     description: String,
@@ -27,7 +27,7 @@ pub struct ServerTool {
 
 impl ServerTool {
     /// `instructions` are those of the server where this tool brings them, else empty.
-    pub fn new(
+    pub(super) fn new(
         instance: Arc<Instance>,
         offered: OfferedTool,
         instructions: &str,

@@ -18,7 +18,7 @@ const COLUMNS: u16 = 80;
 const WIDEST: u16 = 110;
 
 /// Prints the list of topics, the page of one, or what a search for the words finds.
-pub fn run(words: &[String]) -> Exit {
+pub(super) fn run(words: &[String]) -> Exit {
     let text = match words {
         [] => topics(),
         [topic] if manual_page(topic).is_some() => manual_page(topic).map(page).unwrap_or_default(),
@@ -39,7 +39,7 @@ pub fn run(words: &[String]) -> Exit {
 }
 
 /// Prints the page for `man`, in roff.
-pub fn man() -> Exit {
+pub(super) fn man() -> Exit {
     print(MAN_PAGE);
     Exit::Done
 }

@@ -84,7 +84,7 @@ pub struct Start {
 
 /// The reason why the program cannot start, in one sentence.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
+pub(super) enum LoadError {
     /// A setting is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -117,7 +117,7 @@ pub enum LoadError {
 ///
 /// # Errors
 /// [`LoadError`], one sentence for the user; the exit code is 2.
-pub fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start, LoadError> {
+pub(super) fn load(flags: &Flags, front: FrontEnd, answerer: Answerer) -> Result<Start, LoadError> {
     let cwd = directory(flags.cwd.as_deref())?;
     let mut places = UserDirectories::find(&cwd);
     let default_file = places.config.as_ref().map(|config| config.join("config.toml"));
@@ -255,7 +255,7 @@ fn user_permissions(places: &UserDirectories, cwd: &Path) -> Option<(String, Cla
 }
 
 /// Returns the directories in which commands of the agent can write.
-pub fn writable(cwd: &Path, config: &Config) -> Vec<PathBuf> {
+pub(super) fn writable(cwd: &Path, config: &Config) -> Vec<PathBuf> {
     std::iter::once(cwd.to_owned()).chain(config.sandbox.writable.iter().cloned()).collect()
 }
 

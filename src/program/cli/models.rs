@@ -25,7 +25,7 @@ use steersman_core::approval::Answerer;
 use steersman_core::provider::Registry;
 use steersman_provider::{Http, ModelServer, OfferedModel, offered_models};
 
-pub fn run(flags: &Flags, args: &ModelsArgs) -> Exit {
+pub(super) fn run(flags: &Flags, args: &ModelsArgs) -> Exit {
     match load(flags, FrontEnd::Exec, Answerer::Nobody) {
         Ok(start) => Exit::from_result(write(&start, args), Exit::Failed),
         Err(error) => Exit::from_result(Err(error.to_string()), Exit::Usage),

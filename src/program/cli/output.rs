@@ -30,7 +30,7 @@ const PIECE: usize = 4096;
 
 /// An output that never blocks and never fails; after a failed write it discards. Clones share the state.
 #[derive(Clone)]
-pub struct Output {
+pub(super) struct Output {
     shared: Arc<SharedOutput>,
     before_end: EndCallback,
 }
@@ -65,7 +65,7 @@ impl Output {
     ///
     /// # Errors
     /// When one is closed, or no thread can be started.
-    pub fn both() -> io::Result<(Self, Self)> {
+    pub(super) fn both() -> io::Result<(Self, Self)> {
         let (out, err) = (io::stdout(), io::stderr());
         let first = Self::start(out.as_fd())?;
         first.watch(out.as_fd())?;
@@ -79,7 +79,7 @@ impl Output {
     ///
     /// # Errors
     /// When the descriptor is closed, or no thread can be started.
-    pub fn start(fd: BorrowedFd<'_>) -> io::Result<Self> {
+    pub(super) fn start(fd: BorrowedFd<'_>) -> io::Result<Self> {
         let state = Arc::new(WriterState::default());
         let writing = Arc::clone(&state);
         let written = Arc::new(move |result: io::Result<usize>| match result {
@@ -102,38 +102,38 @@ impl Output {
     }
 
     /// Writes one sentence with the program's name before it.
-    pub fn say(&self, sentence: &str) {
+    pub(super) fn say(&self, sentence: &str) {
         self.hand_over(line(sentence).as_bytes());
     }
 
     /// Returns the same output with a [`Self::before_next_end`] of its own.
-    pub fn apart(&self) -> Self {
+    pub(super) fn apart(&self) -> Self {
         Self { shared: Arc::clone(&self.shared), before_end: EndCallback::default() }
     }
 
     /// Calls a function once everything before the last byte of the next text is written, and then writes that byte: a
     /// reader that waits for the end of the line cannot have read the line earlier.
-    pub fn before_next_end(&self, call: impl FnOnce() + Send + 'static) {
+    pub(super) fn before_next_end(&self, call: impl FnOnce() + Send + 'static) {
         *lock(&self.before_end) = Some(Box::new(call));
     }
 
     /// Waits until a write has failed.
-    pub async fn failed(&self) -> io::ErrorKind {
+    pub(super) async fn failed(&self) -> io::ErrorKind {
         self.until(|inner| inner.failure).await
     }
 
-    pub fn failure(&self) -> Option<io::ErrorKind> {
+    pub(super) fn failure(&self) -> Option<io::ErrorKind> {
         lock(&self.shared.state.inner).failure
     }
 
     /// Waits until few bytes wait to be written.
-    pub async fn room(&self) {
+    pub(super) async fn room(&self) {
         self.until(|inner| (inner.waiting < limits::OUTPUT_BACKLOG).then_some(())).await;
     }
 
     /// Waits until everything is written, or a write has failed; returns false when nothing was written within
     /// `patience`.
-    pub async fn drained(&self, patience: Duration) -> bool {
+    pub(super) async fn drained(&self, patience: Duration) -> bool {
         loop {
             let before = lock(&self.shared.state.inner).waiting;
             if before == 0 {

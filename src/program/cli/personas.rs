@@ -18,7 +18,7 @@ use steersman_extensions::skill::SkillLibrary;
 use steersman_session::host::Pools;
 use steersman_tools::workspace::Workspace;
 
-pub fn run(flags: &Flags) -> Exit {
+pub(super) fn run(flags: &Flags) -> Exit {
     Exit::from_result(list(flags), Exit::Usage)
 }
 

@@ -39,7 +39,7 @@ impl QuestionPositions {
 }
 
 /// The questions of a run: writes each open one once, and takes the answers.
-pub struct Questions {
+pub(super) struct Questions {
     err: Output,
     lines: Option<Lines>,
     written: HashSet<ApprovalId>,
@@ -48,17 +48,17 @@ pub struct Questions {
 
 impl Questions {
     /// Makes the state before any question; answers come from `lines`.
-    pub fn new(err: Output, lines: Option<Lines>) -> Self {
+    pub(super) fn new(err: Output, lines: Option<Lines>) -> Self {
         Self { err, lines, written: HashSet::new(), positions: QuestionPositions::default() }
     }
 
     /// Returns a listener that notes the positions of questions in the JSON output, for a program that reads it.
-    pub fn in_json(&self, out: Output) -> impl Listener + use<> {
+    pub(super) fn in_json(&self, out: Output) -> impl Listener + use<> {
         QuestionListener { out, lines: self.lines.clone(), positions: self.positions.clone() }
     }
 
     /// Writes the open questions that were not written yet, the oldest first.
-    pub fn say_new(&mut self, open: &[ApprovalRequest]) {
+    pub(super) fn say_new(&mut self, open: &[ApprovalRequest]) {
         for request in open {
             if self.written.insert(request.id) {
                 mark_at_end(&self.err, self.lines.as_ref(), &self.positions, request.id.0);
@@ -71,7 +71,7 @@ impl Questions {
     ///
     /// # Errors
     /// One sentence for the user.
-    pub fn answered(
+    pub(super) fn answered(
         &self,
         open: &[ApprovalRequest],
         number: Option<u64>,
@@ -156,13 +156,13 @@ pub(super) fn question(request: &ApprovalRequest) -> String {
 
 /// The calls that were refused because nobody could be asked.
 #[derive(Debug, Default)]
-pub struct RefusedCalls {
+pub(super) struct RefusedCalls {
     calls: HashMap<(AgentId, CallId), String>,
     refused: Vec<String>,
 }
 
 impl RefusedCalls {
-    pub fn saw(&mut self, envelope: &Envelope) {
+    pub(super) fn saw(&mut self, envelope: &Envelope) {
         let key = |id: &CallId| (envelope.agent.clone(), id.clone());
         match &envelope.event {
             Event::ToolCall { id, name, arguments } => {
@@ -179,7 +179,7 @@ impl RefusedCalls {
     }
 
     /// Reports the refused calls, and the settings that would allow them.
-    pub fn say(&self, err: &Output) {
+    pub(super) fn say(&self, err: &Output) {
         if self.refused.is_empty() {
             return;
         }

@@ -44,7 +44,7 @@ use steersman_tui::tour::TourStart;
 use steersman_tui::{Ending, ScreenOptions, status};
 
 /// Opens the screen and runs it until the user leaves; with another session or a branch as often as the user wants.
-pub fn run(flags: &Flags, prompt: Option<String>) -> Exit {
+pub(super) fn run(flags: &Flags, prompt: Option<String>) -> Exit {
     let (mut flags, mut prompt, mut branch) = (flags.clone(), prompt, None);
     loop {
         match open(&flags, prompt.take(), branch.take()) {

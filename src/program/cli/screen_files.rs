@@ -17,7 +17,7 @@ use steersman_tui::theme::{AUTO, Background, Depth, Themes};
 ///
 /// # Errors
 /// A sentence that names the file and the line.
-pub fn keymap(flags: &Flags, start: &Start) -> Result<Keymap, String> {
+pub(super) fn keymap(flags: &Flags, start: &Start) -> Result<Keymap, String> {
     let beside = match &flags.config {
         Some(file) => file.parent().map(Path::to_path_buf),
         None => start.places.config.clone(),
@@ -36,7 +36,7 @@ pub fn keymap(flags: &Flags, start: &Start) -> Result<Keymap, String> {
 }
 
 /// Prints the default keys as a keymap file.
-pub fn print_keys() -> Exit {
+pub(super) fn print_keys() -> Exit {
     // A closed pipe is no error.
     if let Err(error) = io::stdout().write_all(Keymap::write().as_bytes())
         && error.kind() != io::ErrorKind::BrokenPipe
@@ -51,7 +51,7 @@ pub fn print_keys() -> Exit {
 ///
 /// # Errors
 /// A sentence when there is no such theme, or its file has a fault.
-pub fn themes(start: &Start, environment: &Environment) -> Result<Themes, String> {
+pub(super) fn themes(start: &Start, environment: &Environment) -> Result<Themes, String> {
     let background = Background::detect(environment.get("COLORFGBG"));
     let mut themes = Themes::new(Depth::detect(|name| environment.get(name)), background);
     if let Some(config) = &start.places.config {

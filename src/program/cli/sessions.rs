@@ -14,7 +14,7 @@ use steersman_session::journal::{Outline, SessionFiles};
 const TITLE: usize = 60;
 
 /// Prints the list, or removes what is asked for.
-pub fn run(flags: &Flags, args: &SessionsArgs) -> Exit {
+pub(super) fn run(flags: &Flags, args: &SessionsArgs) -> Exit {
     let done = files(flags).and_then(|files| match &args.command {
         None => list(&files, args),
         Some(SessionsCommand::Rm { id }) => remove(&files, id),

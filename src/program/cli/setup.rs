@@ -36,7 +36,7 @@ use steersman_tui::commands::is_command;
 ///
 /// # Errors
 /// [`StartError`], one sentence for the user.
-pub async fn setup(
+pub(super) async fn setup(
     mut start: Start,
     mut listeners: Vec<Arc<dyn Listener>>,
     approvals: Arc<Approvals>,

@@ -11,7 +11,7 @@ use steersman_agent::subagent::Roster;
 use steersman_core::approval::Answerer;
 use steersman_tui::commands::is_command;
 
-pub fn run(flags: &Flags) -> Exit {
+pub(super) fn run(flags: &Flags) -> Exit {
     Exit::from_result(list(flags), Exit::Usage)
 }
 

@@ -24,7 +24,7 @@ use steersman_tools::workspace::{
 ///
 /// # Errors
 /// [`StartError`] when the configured sandbox does not work here.
-pub async fn workbench(
+pub(super) async fn workbench(
     config: &Config,
     places: &UserDirectories,
     cwd: &Path,
@@ -90,7 +90,7 @@ pub async fn workbench(
 ///
 /// # Errors
 /// [`StartError`] when the program does not find its own file.
-pub fn wanted_sandbox(
+pub(super) fn wanted_sandbox(
     config: &Config,
     places: &UserDirectories,
     cwd: &Path,

@@ -8,30 +8,30 @@ const QUOTE_CHARS: usize = 200;
 const LINE_CHARS: usize = 100;
 
 /// Quotes a message word for word as a block; a long one is cut and says so.
-pub fn block_quote(text: &str) -> String {
+pub(super) fn block_quote(text: &str) -> String {
     format!("> {}\n", truncate(text.trim(), QUOTE_CHARS).lines().collect::<Vec<_>>().join("\n> "))
 }
 
 /// Quotes a message within a sentence; line ends become spaces.
-pub fn inline_quote(text: &str) -> String {
+pub(super) fn inline_quote(text: &str) -> String {
     format!("“{}”", truncate(&text.split_whitespace().collect::<Vec<_>>().join(" "), QUOTE_CHARS))
 }
 
 /// Makes a code span; backticks and control characters in it are replaced.
-pub fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let clean: String = text.trim().chars().map(|c| if c == '`' || c.is_control() { '\'' } else { c }).collect();
     format!("`{}`", truncate(&clean, LINE_CHARS))
 }
 
 /// Makes a fenced block of lines; the fence is longer than any in them.
-pub fn fenced(language: &str, lines: &[&str]) -> String {
+pub(super) fn fenced(language: &str, lines: &[&str]) -> String {
     let longest = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}{language}\n{}\n{fence}\n", lines.join("\n"))
 }
 
 /// Makes a table; bars in cells are escaped.
-pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let escape = |cell: &str| cell.replace('|', "\\|");
     let mut table = line(head.iter().map(|cell| escape(cell)).collect());
@@ -43,7 +43,7 @@ pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
 }
 
 /// Writes a number with its noun: `1 file`, `2 files`.
-pub fn number(count: usize, noun: &str) -> String {
+pub(super) fn number(count: usize, noun: &str) -> String {
     match (count, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),
         (_, Some(stem)) => format!("{count} {stem}ies"),
@@ -52,12 +52,12 @@ pub fn number(count: usize, noun: &str) -> String {
 }
 
 /// Joins code spans as a sentence does.
-pub fn and_code(texts: &[String]) -> String {
+pub(super) fn and_code(texts: &[String]) -> String {
     and(&texts.iter().map(|text| code(text)).collect::<Vec<_>>())
 }
 
 /// Joins words as a sentence does: `a`, `a and b`, `a, b and c`.
-pub fn and(words: &[String]) -> String {
+pub(super) fn and(words: &[String]) -> String {
     match words {
         [] => String::new(),
         [one] => one.clone(),
@@ -66,27 +66,27 @@ pub fn and(words: &[String]) -> String {
 }
 
 /// Puts two blocks together, a blank line between.
-pub fn joined(first: &str, second: &str) -> String {
+pub(super) fn joined(first: &str, second: &str) -> String {
     let blank = if first.trim().is_empty() || second.trim().is_empty() { "" } else { "\n\n" };
     format!("{}{blank}{second}", first.trim())
 }
 
 /// Makes a section; nothing when nothing stands in it.
-pub fn section(heading: &str, body: &str) -> String {
+pub(super) fn section(heading: &str, body: &str) -> String {
     if body.trim().is_empty() { String::new() } else { format!("## {heading}\n\n{body}") }
 }
 
 /// Puts blocks together, a blank line between.
-pub fn all_joined(blocks: impl IntoIterator<Item = String>) -> String {
+pub(super) fn all_joined(blocks: impl IntoIterator<Item = String>) -> String {
     blocks.into_iter().fold(String::new(), |text, block| joined(&text, &block))
 }
 
-pub fn list(items: impl IntoIterator<Item = String>) -> String {
+pub(super) fn list(items: impl IntoIterator<Item = String>) -> String {
     items.into_iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Cuts text after so many characters and says so.
-pub fn truncate(text: &str, chars: usize) -> String {
+pub(super) fn truncate(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((at, _)) => format!("{} …", text.get(..at).unwrap_or_default()),
         None => text.to_owned(),

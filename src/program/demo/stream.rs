@@ -20,7 +20,7 @@ const PIECE_CHARS: usize = 24;
 const ARGUMENT_CHARS: usize = 16;
 
 /// Returns the events of a reply in order, each a whole `data:` block.
-pub fn events(body: &ChatBody, reply: &PlannedReply) -> Vec<String> {
+pub(super) fn events(body: &ChatBody, reply: &PlannedReply) -> Vec<String> {
     let mut chunks = vec![chunk(&json!({"role": "assistant", "content": ""}), None)];
     chunks.extend(pieces(&reply.thinking).map(|text| chunk(&json!({"reasoning_content": text}), None)));
     chunks.extend(pieces(&reply.text).map(|text| chunk(&json!({"content": text}), None)));
@@ -42,7 +42,7 @@ pub fn events(body: &ChatBody, reply: &PlannedReply) -> Vec<String> {
 }
 
 /// Sends events at a pace. The schedule is absolute, so that slow clients and coarse timers do not add up.
-pub fn paced(events: Vec<String>, pace: Pace) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send {
+pub(super) fn paced(events: Vec<String>, pace: Pace) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> + Send {
     let state = (events.into_iter(), Instant::now());
     stream::unfold(state, move |(mut events, due)| async move {
         let event = events.next()?;

@@ -155,7 +155,7 @@ impl ChatBody {
 }
 
 /// Estimates the token counts of a reply: four bytes are a token.
-pub fn usage(body: &ChatBody, reply: &PlannedReply) -> Value {
+pub(super) fn usage(body: &ChatBody, reply: &PlannedReply) -> Value {
     let calls: usize = reply.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum();
     let prompt = body.bytes.div_ceil(4);
     let reasoning = reply.thinking.len().div_ceil(4);
@@ -169,12 +169,12 @@ pub fn usage(body: &ChatBody, reply: &PlannedReply) -> Value {
 }
 
 /// Returns why a reply ends: for its calls, or because it is done.
-pub fn finish_reason(reply: &PlannedReply) -> &'static str {
+pub(super) fn finish_reason(reply: &PlannedReply) -> &'static str {
     if reply.calls.is_empty() { "stop" } else { "tool_calls" }
 }
 
 /// Writes a whole reply as one completion.
-pub fn completion(body: &ChatBody, reply: &PlannedReply) -> Value {
+pub(super) fn completion(body: &ChatBody, reply: &PlannedReply) -> Value {
     let mut message = json!({"role": "assistant", "content": reply.text});
     if !reply.thinking.is_empty() {
         message["reasoning_content"] = json!(reply.thinking);
@@ -190,19 +190,19 @@ pub fn completion(body: &ChatBody, reply: &PlannedReply) -> Value {
 }
 
 /// Writes one chunk of a streamed reply.
-pub fn chunk(delta: &Value, finish: Option<&str>) -> Value {
+pub(super) fn chunk(delta: &Value, finish: Option<&str>) -> Value {
     answer("chat.completion.chunk", &json!([{"index": 0, "delta": delta, "finish_reason": finish}]))
 }
 
 /// Writes the last chunk of a streamed reply, which carries the token counts and no choice.
-pub fn usage_chunk(usage: &Value) -> Value {
+pub(super) fn usage_chunk(usage: &Value) -> Value {
     let mut chunk = answer("chat.completion.chunk", &json!([]));
     chunk["usage"] = usage.clone();
     chunk
 }
 
 /// Writes the body of an error answer.
-pub fn error(message: &str, kind: &str, code: Option<&str>) -> Value {
+pub(super) fn error(message: &str, kind: &str, code: Option<&str>) -> Value {
     json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
 }
 

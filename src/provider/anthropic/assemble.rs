@@ -86,7 +86,7 @@ impl Assembler {
     ///
     /// # Errors
     /// As [`Assembler::take`] and [`Assembler::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
-    pub fn whole(body: &str) -> Result<Reply, ProviderError> {
+    pub(super) fn whole(body: &str) -> Result<Reply, ProviderError> {
         let body = body.trim_start_matches('\u{FEFF}').trim();
         let message: Message<'_> = parse(body)?;
         if message.error.is_some() {

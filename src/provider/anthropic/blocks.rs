@@ -61,7 +61,7 @@ impl BlockKind {
 
 impl Blocks {
     /// Begins a block; a complete one has all its content.
-    pub fn start(&mut self, index: Option<u64>, raw: &RawValue) -> Result<VisibleText, ProviderError> {
+    pub(super) fn start(&mut self, index: Option<u64>, raw: &RawValue) -> Result<VisibleText, ProviderError> {
         let malformed = |_| ProviderError::Malformed(error_body::plain(raw.get()));
         let start: BlockStart<'_> = serde_json::from_str(raw.get()).map_err(malformed)?;
         let kind = match &*start.kind.0 {
@@ -91,7 +91,7 @@ impl Blocks {
     }
 
     /// Adds a delta to a block. `data` is the whole event, for members of unknown kinds.
-    pub fn add(&mut self, index: Option<u64>, delta: &Delta<'_>, data: &str) -> VisibleText {
+    pub(super) fn add(&mut self, index: Option<u64>, delta: &Delta<'_>, data: &str) -> VisibleText {
         let Some(at) = self.position(index, &delta.kind.0) else { return VisibleText::default() };
         match self.list.get_mut(at).map(|block| &mut block.kind) {
             Some(BlockKind::Text { citations, .. }) => {
@@ -109,18 +109,18 @@ impl Blocks {
     }
 
     /// Ends a block: later deltas with its index belong to another one.
-    pub fn stop(&mut self, index: Option<u64>) {
+    pub(super) fn stop(&mut self, index: Option<u64>) {
         if let Some(block) = self.list.iter_mut().rev().find(|block| block.open && block.index == index) {
             block.open = false;
         }
     }
 
     /// Returns whether a call has begun and not ended.
-    pub fn has_open_call(&self) -> bool {
+    pub(super) fn has_open_call(&self) -> bool {
         self.list.iter().any(|block| block.open && matches!(block.kind, BlockKind::Call { .. }))
     }
 
-    pub fn calls(&self) -> usize {
+    pub(super) fn calls(&self) -> usize {
         self.calls
     }
 
@@ -162,7 +162,7 @@ impl Blocks {
     }
 
     /// Ends the reply. Returns the calls, and the parts when some of them must go back unchanged.
-    pub fn finish(self) -> (Vec<ToolCall>, Option<Vec<Part>>) {
+    pub(super) fn finish(self) -> (Vec<ToolCall>, Option<Vec<Part>>) {
         let (mut calls, mut parts, mut opaque) = (Vec::new(), Vec::new(), false);
         for block in self.list {
             match block.kind {
@@ -227,7 +227,7 @@ fn whole(start: String, mut members: Map<String, Value>, input: &str) -> String 
 
 impl Event<'_> {
     /// Estimates the memory that the event's content needs, bytes.
-    pub fn weight(&self) -> usize {
+    pub(super) fn weight(&self) -> usize {
         const BLOCK: usize = 256;
         let start = self.content_block.map_or(0, |raw| raw.get().len() + BLOCK);
         let delta = self.delta.as_ref().map_or(0, |delta| {

@@ -95,13 +95,13 @@ struct OutputDetails {
 
 impl WireUsage {
     /// Returns whether the usage covers one request or several.
-    pub fn scope(&self) -> UsageScope {
+    pub(super) fn scope(&self) -> UsageScope {
         usage::scope(self.server_tool_use.as_ref(), Number::default())
     }
 
     /// Updates an earlier count. A 0 does not replace a count: some servers count the prompt at the start only and
     /// write 0 at the end.
-    pub fn count(&self, usage: &mut Usage) {
+    pub(super) fn count(&self, usage: &mut Usage) {
         let later = |before: &mut Option<u64>, now: Number| {
             if now.0.is_some_and(|now| now > 0) || before.is_none() {
                 *before = now.0;

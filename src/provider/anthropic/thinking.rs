@@ -9,7 +9,7 @@ use crate::quirks::{EffortForm, Efforts};
 use crate::wire::Outgoing;
 use steersman_base::limits;
 use steersman_core::provider::Effort;
-pub use steersman_core::provider::registry::Thinking;
+pub(super) use steersman_core::provider::registry::Thinking;
 
 const WORDS: Efforts = Efforts::new(&["low", "medium", "high", "max"]);
 
@@ -37,7 +37,7 @@ pub(super) enum ThinkingSwitch {
 
 impl ThinkingMembers {
     /// Decides on the members.
-    pub fn new(outgoing: &Outgoing<'_>, max_tokens: u64, conversation: &Conversation<'_>) -> Self {
+    pub(super) fn new(outgoing: &Outgoing<'_>, max_tokens: u64, conversation: &Conversation<'_>) -> Self {
         let Some(effort) = outgoing.request.answering.effort else { return Self::default() };
         if outgoing.quirks.effort_form == EffortForm::Nowhere {
             return Self::default();
@@ -63,7 +63,7 @@ impl ThinkingMembers {
     }
 
     /// Returns whether the request turns thinking on.
-    pub fn thinks(&self) -> bool {
+    pub(super) fn thinks(&self) -> bool {
         matches!(self.thinking, Some(ThinkingSwitch::Adaptive { .. } | ThinkingSwitch::Enabled { .. }))
     }
 }

@@ -104,7 +104,7 @@ impl Block<'_> {
 
 impl<'a> Conversation<'a> {
     /// Writes the conversation of a request.
-    pub fn new(outgoing: &Outgoing<'a>) -> Self {
+    pub(super) fn new(outgoing: &Outgoing<'a>) -> Self {
         let mut conversation = Self::default();
         for message in outgoing.request.messages() {
             match message {
@@ -144,7 +144,7 @@ impl<'a> Conversation<'a> {
 
     /// Returns whether the model is in the middle of calls that it made without thinking. Thinking cannot be turned on
     /// there.
-    pub fn calls_without_thinking(&self) -> bool {
+    pub(super) fn calls_without_thinking(&self) -> bool {
         let last = self.turns.iter().rev().find(|turn| turn.role == Role::Assistant);
         last.is_some_and(|turn| {
             let acts = turn.content.iter().any(|block| matches!(block, Block::ToolUse { .. }));

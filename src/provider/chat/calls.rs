@@ -83,7 +83,7 @@ struct CallFragment<'a> {
 
 impl Calls {
     /// Takes one fragment. Returns its size, bytes.
-    pub fn add_delta(&mut self, delta: &CallDelta<'_>) -> usize {
+    pub(super) fn add_delta(&mut self, delta: &CallDelta<'_>) -> usize {
         let function = delta.function.as_ref();
         let fragment = CallFragment {
             index: delta.index.0,
@@ -142,18 +142,18 @@ impl Calls {
     }
 
     /// Counts the calls.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.calls.len()
     }
 
     /// Returns the data beside the calls that the server wants back.
-    pub fn marks(&self) -> impl Iterator<Item = Part> {
+    pub(super) fn marks(&self) -> impl Iterator<Item = Part> {
         let marked = |(index, call): (usize, &PartialCall)| Some(Part::Call { index, mark: Some(call.mark.clone()?) });
         self.calls.iter().enumerate().filter_map(marked)
     }
 
     /// Ends the reply: parses arguments and replaces missing or repeated ids by free ones.
-    pub fn finish(self) -> Vec<ToolCall> {
+    pub(super) fn finish(self) -> Vec<ToolCall> {
         let whole = |call: PartialCall| ToolCall {
             id: call.id.into(),
             name: call.name,

@@ -114,7 +114,7 @@ struct CompletionDetails {
 
 impl WireUsage {
     /// Converts to parts that do not overlap; `None` when nothing is counted.
-    pub fn usage(&self) -> Option<Usage> {
+    pub(super) fn usage(&self) -> Option<Usage> {
         let details = self.prompt_tokens_details.as_ref();
         let cached = details.and_then(|details| details.cached_tokens.0);
         let written = details.and_then(|details| details.cache_write_tokens.0);
@@ -132,7 +132,7 @@ impl WireUsage {
     }
 
     /// Returns whether the usage covers one request or several.
-    pub fn scope(&self) -> UsageScope {
+    pub(super) fn scope(&self) -> UsageScope {
         usage::scope(self.server_tool_use.as_ref(), self.num_server_side_tools_used)
     }
 }

@@ -48,12 +48,12 @@ impl FragmentHead<'_> {
 
 impl Details {
     /// Makes an empty list for details that come in one body.
-    pub fn apart() -> Self {
+    pub(super) fn apart() -> Self {
         Self { apart: true, ..Self::default() }
     }
 
     /// Takes the next detail. Returns its text.
-    pub fn add(&mut self, raw: &RawValue) -> String {
+    pub(super) fn add(&mut self, raw: &RawValue) -> String {
         let Ok(fragment) = serde_json::from_str::<FragmentHead<'_>>(raw.get()) else { return String::new() };
         let text = [&*fragment.text.0, &*fragment.summary.0].concat();
         if self.join(&fragment, raw) {
@@ -66,11 +66,11 @@ impl Details {
     }
 
     /// Returns the bytes that are kept.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    pub fn parts(self) -> impl Iterator<Item = Part> {
+    pub(super) fn parts(self) -> impl Iterator<Item = Part> {
         self.list.into_iter().map(|detail| {
             Part::Opaque(match detail {
                 Detail::Raw(raw) => raw,

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use crate::quirks::{EffortForm, Quirks};
-pub use steersman_core::provider::registry::{Card, Thinking};
+pub(super) use steersman_core::provider::registry::{Card, Thinking};
 use steersman_core::provider::{Answering, Effort};
 
 /// The members of one body that set the effort; most are absent.
@@ -48,7 +48,7 @@ struct TemplateArguments {
 
 impl EffortMembers {
     /// Writes an effort in the form that a model accepts.
-    pub fn new(answering: Answering, quirks: Quirks, card: Option<&Card>) -> Self {
+    pub(super) fn new(answering: Answering, quirks: Quirks, card: Option<&Card>) -> Self {
         let never = card.is_some_and(|card| card.thinking == Thinking::Never);
         let Some(effort) = answering.effort.filter(|_| !never) else { return Self::default() };
         let thinks = effort != Effort::Off;

@@ -98,7 +98,7 @@ impl Assembler {
     ///
     /// # Errors
     /// As [`Assemble::take_frame`] and [`Assemble::finish`]; [`ProviderError::Malformed`] for a body that is no reply.
-    pub fn whole(body: &str) -> Result<Reply, ProviderError> {
+    pub(super) fn whole(body: &str) -> Result<Reply, ProviderError> {
         let body = body.trim_start_matches('\u{FEFF}').trim();
         let mut assembler = Box::new(Self::default());
         assembler.add_all(body)?;

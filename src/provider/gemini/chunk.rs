@@ -96,12 +96,12 @@ pub(super) struct PartMark<'a> {
 
 impl PartMark<'_> {
     /// Returns the mark as JSON text; `None` when it is empty.
-    pub fn text(&self) -> Option<String> {
+    pub(super) fn text(&self) -> Option<String> {
         let nothing = self.id.is_empty() && self.thought_signature.is_empty();
         if nothing { None } else { serde_json::to_string(self).ok() }
     }
 
-    pub fn parse(text: Option<&str>) -> PartMark<'static> {
+    pub(super) fn parse(text: Option<&str>) -> PartMark<'static> {
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 }
@@ -124,7 +124,7 @@ pub(super) struct WireUsage {
 
 impl WireUsage {
     /// Updates earlier counts: each chunk has the sums so far, and some leave a part out.
-    pub fn over(&self, earlier: &mut Self) {
+    pub(super) fn over(&self, earlier: &mut Self) {
         for (mine, theirs) in [
             (self.prompt, &mut earlier.prompt),
             (self.candidates, &mut earlier.candidates),
@@ -139,13 +139,13 @@ impl WireUsage {
     }
 
     /// Returns whether the usage covers one request or several: the prompt tokens of the server's tools show that.
-    pub fn scope(&self) -> UsageScope {
+    pub(super) fn scope(&self) -> UsageScope {
         usage::scope(None, self.tool_prompt)
     }
 
     /// Converts to parts that do not overlap. Here thinking is not part of the answer, and cached tokens are part
     /// of the prompt.
-    pub fn usage(&self) -> Usage {
+    pub(super) fn usage(&self) -> Usage {
         let sum = |one: Number, other: Number| match (one.0, other.0) {
             (None, None) => None,
             (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::quirks::EffortForm;
 use crate::wire::Outgoing;
 use steersman_core::provider::Effort;
-pub use steersman_core::provider::registry::Thinking;
+pub(super) use steersman_core::provider::registry::Thinking;
 
 /// The way in which the thinking of a model is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,7 @@ impl Default for Efforts {
 
 impl Efforts {
     /// Makes a set; unknown words are ignored.
-    pub const fn new(mut words: &[&str]) -> Self {
+    pub(crate) const fn new(mut words: &[&str]) -> Self {
         let mut set = 0;
         while let [word, rest @ ..] = words {
             set |= bit(word);
@@ -25,23 +25,23 @@ impl Efforts {
     }
 
     /// Finds the words that a text lists.
-    pub fn listed(text: &str) -> Self {
+    pub(crate) fn listed(text: &str) -> Self {
         let words = text.split(|letter: char| !letter.is_alphanumeric());
         Self(words.fold(0, |set, word| set | bit(word)))
     }
 
     /// Returns the words that both sets have.
-    pub fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
     /// Counts the words.
-    pub fn len(self) -> u32 {
+    pub(crate) fn len(self) -> u32 {
         self.0.count_ones()
     }
 
     /// Returns the nearest word to an effort; `None` when none is near.
-    pub fn word(self, effort: Effort) -> Option<&'static str> {
+    pub(crate) fn word(self, effort: Effort) -> Option<&'static str> {
         let by_nearness: &[&'static str] = match effort {
             Effort::Off => &["none", "minimal", "low"],
             Effort::Minimal => &["minimal", "low", "none", "medium", "high"],

@@ -31,17 +31,17 @@ pub(super) struct Quirks {
 
 impl Quirks {
     /// Returns whether a model needs a difference.
-    pub fn wants(self, want: Want) -> bool {
+    pub(crate) fn wants(self, want: Want) -> bool {
         self.wants & want.bit() != 0
     }
 
     /// Returns the model's nearest word for an effort; `None` when none is near.
-    pub fn effort(self, effort: Effort) -> Option<&'static str> {
+    pub(crate) fn effort(self, effort: Effort) -> Option<&'static str> {
         self.efforts.word(effort)
     }
 
     /// Returns the model's nearest word for an effort, in a dialect with words of its own.
-    pub fn effort_of(self, words: Efforts, effort: Effort) -> Option<&'static str> {
+    pub(crate) fn effort_of(self, words: Efforts, effort: Effort) -> Option<&'static str> {
         let known = self.efforts != Efforts::default();
         if known { words.and(self.efforts) } else { words }.word(effort)
     }
@@ -154,7 +154,7 @@ impl ModelQuirks {
 }
 
 impl QuirkBook {
-    pub fn for_model(&self, host: &str, server: &str, model: &str) -> Quirks {
+    pub(crate) fn for_model(&self, host: &str, server: &str, model: &str) -> Quirks {
         let mut book = lock(&self.0);
         let page = book.entry((server.to_owned(), model.to_owned())).or_insert_with(|| ModelQuirks {
             known: known::quirks(host, model).fold(Quirks::default(), Quirks::with),
@@ -165,7 +165,7 @@ impl QuirkBook {
 
     /// Learns from a refusal. Returns whether the request can now be sent in another form. No quirk is learned
     /// twice, so a server that refuses everything gets a bounded number of requests.
-    pub fn learn(&self, server: &str, model: &str, used: Quirks, error: &ProviderError) -> bool {
+    pub(crate) fn learn(&self, server: &str, model: &str, used: Quirks, error: &ProviderError) -> bool {
         let ProviderError::Status { status: 400 | 422 | 500, message, .. } = error else { return false };
         let mut book = lock(&self.0);
         let page = book.entry((server.to_owned(), model.to_owned())).or_default();

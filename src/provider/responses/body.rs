@@ -14,7 +14,7 @@ use crate::quirks::{EffortForm, Want};
 use crate::wire::{Outgoing, WireArguments, legal_name};
 use steersman_base::message::{AssistantMessage, Message, Part, ToolCall};
 use steersman_base::text::hex;
-pub use steersman_core::provider::registry::Thinking;
+pub(super) use steersman_core::provider::registry::Thinking;
 use steersman_core::provider::{Effort, ProviderError, Streaming, ToolSchema};
 
 /// The longest id of a call that the dialect accepts, bytes. Other dialects have longer ones.

@@ -70,7 +70,7 @@ pub(super) struct Item<'a> {
 
 impl<'a> Item<'a> {
     /// Reads an item; `None` without a kind.
-    pub fn parse(raw: &'a RawValue) -> Option<Self> {
+    pub(super) fn parse(raw: &'a RawValue) -> Option<Self> {
         // Serde would also read a list as an item, member by member.
         let json = Some(raw.get()).filter(|json| json.starts_with('{'))?;
         serde_json::from_str(json).ok().filter(|item: &Self| !item.kind.0.is_empty())
@@ -117,7 +117,7 @@ struct OutputDetails {
 
 impl WireUsage {
     /// Converts to parts that do not overlap.
-    pub fn usage(&self) -> Usage {
+    pub(super) fn usage(&self) -> Usage {
         let details = self.input_tokens_details.as_ref();
         let counts = TokenCounts {
             prompt: self.input_tokens,
@@ -131,7 +131,7 @@ impl WireUsage {
     }
 
     /// Returns whether the usage covers one request or several.
-    pub fn scope(&self) -> UsageScope {
+    pub(super) fn scope(&self) -> UsageScope {
         usage::scope(None, self.num_server_side_tools_used)
     }
 }

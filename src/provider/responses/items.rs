@@ -98,7 +98,7 @@ pub(super) struct Items {
 }
 
 impl Items {
-    pub fn open(&mut self, index: Option<u64>, raw: &RawValue) {
+    pub(super) fn open(&mut self, index: Option<u64>, raw: &RawValue) {
         let Some(wire) = WireItem::parse(raw) else { return };
         let place = ItemPosition { id: &wire.id.0, index };
         let known = self
@@ -111,7 +111,7 @@ impl Items {
         }
     }
 
-    pub fn text(&mut self, place: ItemPosition<'_>, part: u64, delta: &str) -> AddedText {
+    pub(super) fn text(&mut self, place: ItemPosition<'_>, part: u64, delta: &str) -> AddedText {
         let at = self.find(place, ItemKind::Message);
         let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
         item.become_kind(ItemKind::Message);
@@ -119,7 +119,7 @@ impl Items {
         self.show_text(at, delta)
     }
 
-    pub fn whole_text(&mut self, place: ItemPosition<'_>, part: u64, whole: &str) -> AddedText {
+    pub(super) fn whole_text(&mut self, place: ItemPosition<'_>, part: u64, whole: &str) -> AddedText {
         let at = self.find(place, ItemKind::Message);
         let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
         item.become_kind(ItemKind::Message);
@@ -128,7 +128,13 @@ impl Items {
     }
 
     /// Takes the next part of thinking. Of summary and thinking the first to come is used.
-    pub fn thought(&mut self, place: ItemPosition<'_>, thought: ThinkingForm, part: u64, delta: &str) -> AddedText {
+    pub(super) fn thought(
+        &mut self,
+        place: ItemPosition<'_>,
+        thought: ThinkingForm,
+        part: u64,
+        delta: &str,
+    ) -> AddedText {
         let at = self.find(place, ItemKind::Reasoning);
         let Some(item) = self.list.get_mut(at) else { return AddedText::default() };
         item.become_kind(ItemKind::Reasoning);
@@ -140,7 +146,7 @@ impl Items {
     }
 
     /// Takes a whole part of thinking.
-    pub fn whole_thought(
+    pub(super) fn whole_thought(
         &mut self,
         place: ItemPosition<'_>,
         thought: ThinkingForm,
@@ -158,7 +164,7 @@ impl Items {
     }
 
     /// Takes the next part of a call's arguments.
-    pub fn arguments(&mut self, place: ItemPosition<'_>, delta: &str) {
+    pub(super) fn arguments(&mut self, place: ItemPosition<'_>, delta: &str) {
         let at = self.find(place, ItemKind::Call);
         self.bytes = self.bytes.saturating_add(delta.len());
         if let Some(item) = self.list.get_mut(at) {
@@ -168,7 +174,7 @@ impl Items {
     }
 
     /// Takes the whole arguments of a call.
-    pub fn whole_arguments(&mut self, place: ItemPosition<'_>, whole: &str) {
+    pub(super) fn whole_arguments(&mut self, place: ItemPosition<'_>, whole: &str) {
         let at = self.find(place, ItemKind::Call);
         if let Some(item) = self.list.get_mut(at).filter(|_| !whole.is_empty()) {
             item.become_kind(ItemKind::Call);
@@ -177,19 +183,19 @@ impl Items {
     }
 
     /// Marks the reply as refused.
-    pub fn refuse(&mut self) {
+    pub(super) fn refuse(&mut self) {
         self.refused = true;
     }
 
     /// Takes a whole item.
-    pub fn close(&mut self, index: Option<u64>, raw: &RawValue) -> AddedText {
+    pub(super) fn close(&mut self, index: Option<u64>, raw: &RawValue) -> AddedText {
         let Some(wire) = WireItem::parse(raw) else { return AddedText::default() };
         let at = self.find(ItemPosition { id: &wire.id.0, index }, kind(&wire));
         self.close_at(at, &wire, raw)
     }
 
     /// Takes the whole output: only items that no event has closed are new.
-    pub fn close_all(&mut self, output: &[&RawValue]) -> AddedText {
+    pub(super) fn close_all(&mut self, output: &[&RawValue]) -> AddedText {
         let mut added = AddedText::default();
         for (index, raw) in output.iter().enumerate() {
             let Some(wire) = WireItem::parse(raw) else { continue };
@@ -213,29 +219,29 @@ impl Items {
     }
 
     /// Counts the items.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
-    pub fn calls(&self) -> usize {
+    pub(super) fn calls(&self) -> usize {
         self.list.iter().filter(|item| item.kind == ItemKind::Call).count()
     }
 
     /// Returns the bytes that are held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    pub fn used_tools(&self) -> bool {
+    pub(super) fn used_tools(&self) -> bool {
         self.used_tools
     }
 
-    pub fn refused(&self) -> bool {
+    pub(super) fn refused(&self) -> bool {
         self.refused
     }
 
     /// Ends the reply: returns thinking, text, calls, and the parts when some must be sent back.
-    pub fn finish(mut self) -> (String, String, Vec<ToolCall>, Option<Original>) {
+    pub(super) fn finish(mut self) -> (String, String, Vec<ToolCall>, Option<Original>) {
         self.list.sort_by_key(|item| item.index.unwrap_or(u64::MAX));
         let (mut thoughts, mut texts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
         let mut parts = Vec::new();

@@ -29,7 +29,7 @@ use steersman_core::tool::{BackgroundJobs, Tool, ToolContext, ToolError, ToolRep
 const TOOL: &str = "bash";
 
 /// Fills in the texts of commands.
-pub struct Fill {
+pub(super) struct Fill {
     templates: Vec<PromptTemplate>,
     /// The main agent's `bash`; `None` where it has none.
     tool: Option<Arc<dyn Tool>>,
@@ -82,7 +82,7 @@ impl Fill {
     ///
     /// # Errors
     /// One sentence: why nothing is to be sent.
-    pub fn run(&self, call: &str, sender: Option<ClientId>) -> Result<String, String> {
+    pub(super) fn run(&self, call: &str, sender: Option<ClientId>) -> Result<String, String> {
         let (template, words) = match PromptTemplate::script_text(&self.templates, call) {
             ScriptText::Command(template, words) => (template, words),
             ScriptText::Text(text) if text != call => return Ok(text.to_owned()),
@@ -99,7 +99,7 @@ impl Fill {
     }
 
     /// Stops what these clients fill in.
-    pub fn stop(&self, is_meant: impl Fn(&Option<ClientId>) -> bool) {
+    pub(super) fn stop(&self, is_meant: impl Fn(&Option<ClientId>) -> bool) {
         for (_, _, stop) in lock(&self.running).open.iter().filter(|(_, by, _)| is_meant(by)) {
             stop.cancel();
         }

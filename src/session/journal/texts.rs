@@ -36,7 +36,7 @@ pub(super) struct HiddenKey {
 }
 
 impl HiddenKey {
-    pub fn new(key: ApiKey) -> Self {
+    pub(super) fn new(key: ApiKey) -> Self {
         Self { key, name: OnceLock::new() }
     }
 

@@ -90,7 +90,7 @@ pub fn receipt_text(receipt: &Receipt) -> ReceiptText {
 }
 
 /// Says where a text entered, without its state: for a column of its own.
-pub fn boundary_text(arrival: &Arrival) -> String {
+pub(super) fn boundary_text(arrival: &Arrival) -> String {
     match &arrival.boundary {
         Boundary::NoCall => "before the first call".to_owned(),
         Boundary::TurnStart => format!("start of turn {}", arrival.turn),

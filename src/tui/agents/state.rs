@@ -26,11 +26,11 @@ pub enum Expansion {
 
 /// How much of its children each agent shows.
 #[derive(Debug, Clone, Default)]
-pub struct Expansions(HashMap<usize, Expansion>);
+pub(super) struct Expansions(HashMap<usize, Expansion>);
 
 impl Expansions {
     /// Returns how much of its children an agent shows.
-    pub fn get(&self, agent: usize) -> Expansion {
+    pub(super) fn get(&self, agent: usize) -> Expansion {
         self.0.get(&agent).copied().unwrap_or_default()
     }
 }

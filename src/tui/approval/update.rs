@@ -30,7 +30,7 @@ pub enum MessageUse {
 }
 
 /// Gives an answer to the shown question; ignored when no question is open.
-pub fn answer(questions: &mut Questions, answer: Answer, message: MessageUse, ui: &UiContext) -> Outcome {
+pub(super) fn answer(questions: &mut Questions, answer: Answer, message: MessageUse, ui: &UiContext) -> Outcome {
     if let MessageUse::Writes(what) = message {
         let sends = match what {
             QuestionText::No => "sends your words as a no",
@@ -47,7 +47,7 @@ pub fn answer(questions: &mut Questions, answer: Answer, message: MessageUse, ui
 }
 
 /// Carries out a key that selects an answer or gives the selected one; ignored when it is for something else.
-pub fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, ui: &UiContext) -> Outcome {
+pub(super) fn choose(questions: &mut Questions, chord: Chord, message: MessageUse, ui: &UiContext) -> Outcome {
     if message != MessageUse::Free || !questions.is_shown() {
         return Outcome::Ignored;
     }
@@ -264,7 +264,7 @@ fn answer_of(answer: Answer) -> protocol::Answer {
 }
 
 /// Answers a request with a no and these words, or says that they are missing.
-pub fn no_with_words(questions: &mut Questions, id: ApprovalId, words: String, ui: &UiContext) -> Outcome {
+pub(super) fn no_with_words(questions: &mut Questions, id: ApprovalId, words: String, ui: &UiContext) -> Outcome {
     if is_blank(&words) {
         let sentence = "write what the model is to be told; Esc goes back to the question";
         return say_while(Some(Cause::Message(words)), sentence);
@@ -274,7 +274,7 @@ pub fn no_with_words(questions: &mut Questions, id: ApprovalId, words: String, u
 }
 
 /// Answers a form with these words, or says what is wrong with them.
-pub fn fill_form(questions: &mut Questions, id: ApprovalId, words: &str, ui: &UiContext) -> Outcome {
+pub(super) fn fill_form(questions: &mut Questions, id: ApprovalId, words: &str, ui: &UiContext) -> Outcome {
     let Some(fields) = form_fields(id, ui) else {
         return say_while(None, "nothing was sent: the question is gone");
     };
@@ -290,7 +290,7 @@ pub fn fill_form(questions: &mut Questions, id: ApprovalId, words: &str, ui: &Ui
 }
 
 /// Returns the fields of the form that a request asks for, while it is open.
-pub fn form_fields(id: ApprovalId, ui: &UiContext) -> Option<&[FormField]> {
+pub(super) fn form_fields(id: ApprovalId, ui: &UiContext) -> Option<&[FormField]> {
     let subject = ui.run.permissions.open.iter().find(|open| open.id == id).map(|open| &open.subject);
     if let Some(protocol::ApprovalSubject::Form { fields, .. }) = subject { Some(fields) } else { None }
 }

@@ -27,7 +27,7 @@ pub struct CommandEntry {
 }
 
 /// Carries a command out with what stands behind it.
-pub type RunCommand = fn(&mut CommandContext<'_>, argument: &str) -> Vec<PaneEffect>;
+pub(super) type RunCommand = fn(&mut CommandContext<'_>, argument: &str) -> Vec<PaneEffect>;
 
 /// What a command needs of the rest; for more it asks the root.
 pub struct CommandContext<'a> {

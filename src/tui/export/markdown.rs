@@ -8,7 +8,7 @@ use steersman_base::limits;
 const PROBE: &str = "\n\n# end\n";
 
 /// Writes a text of one line so that it means itself.
-pub fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '!' | '&') {
@@ -20,12 +20,12 @@ pub fn plain(text: &str) -> String {
 }
 
 /// Writes a text as one cell of a table.
-pub fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     text.lines().map(plain).collect::<Vec<_>>().join("<br>")
 }
 
 /// Writes a text of any lines, so that all of it is shown as it is and nothing of it ends the block.
-pub fn fenced(text: &str, info: &str) -> String {
+pub(crate) fn fenced(text: &str, info: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -34,7 +34,7 @@ pub fn fenced(text: &str, info: &str) -> String {
 
 /// Writes Markdown of a model or of the user: it keeps its looks, but loads no picture, holds no HTML, and ends where it
 /// ends. What cannot be tamed, or is cut in the middle of a block, is written as it is in a fence.
-pub fn tamed(text: &str) -> String {
+pub(crate) fn tamed(text: &str) -> String {
     let mut tamed = text.to_owned();
     for _ in 0..limits::TAMING_ROUNDS {
         let next = escaped(&tamed);

@@ -34,14 +34,14 @@ const FIGURES: &[(&str, &str)] = &[
 ];
 
 /// Entries of one kind.
-pub struct Section {
+pub(super) struct Section {
     pub title: &'static str,
     /// The entries, at least one.
     pub entries: Vec<Entry>,
 }
 
 /// A thing with its words.
-pub struct Entry {
+pub(super) struct Entry {
     pub name: Cow<'static, str>,
     pub words: Cow<'static, str>,
     pub target: Target,
@@ -49,7 +49,7 @@ pub struct Entry {
 
 /// A place in the manual.
 #[derive(Debug, Clone, Copy)]
-pub struct Target {
+pub(super) struct Target {
     topic: &'static str,
     spot: Spot,
 }
@@ -64,7 +64,7 @@ enum Spot {
 }
 
 impl Target {
-    pub fn resolve(self) -> Option<(&'static ManualPage, Option<usize>)> {
+    pub(super) fn resolve(self) -> Option<(&'static ManualPage, Option<usize>)> {
         let page = manual_page(self.topic)?;
         let line = match self.spot {
             Spot::Top => None,
@@ -90,7 +90,7 @@ fn row(page: &ManualPage, heading: &str, name: &str) -> Option<usize> {
 }
 
 /// Returns the sections with what the filter leaves of each; none is empty.
-pub fn sections(help: &Help, keymap: &Keymap) -> Vec<Section> {
+pub(super) fn sections(help: &Help, keymap: &Keymap) -> Vec<Section> {
     let wanted = help.search_words();
     let is_wanted = |entry: &Entry| {
         let text = format!("{} {}", entry.name, entry.words).to_lowercase();

@@ -37,7 +37,13 @@ struct Line {
 }
 
 /// Draws what stands in the frame of help.
-pub fn draw(help: &Help, ui: &UiContext, inner: Rect, regions: &mut Regions, buffer: &mut Buffer) -> OverlayDrawn {
+pub(super) fn draw(
+    help: &Help,
+    ui: &UiContext,
+    inner: Rect,
+    regions: &mut Regions,
+    buffer: &mut Buffer,
+) -> OverlayDrawn {
     let theme = &ui.theme;
     if let Some(open) = &help.page {
         let position = OverlayPosition::Page(draw_page(open, &help.search_words(), theme, inner, buffer));

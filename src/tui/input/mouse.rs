@@ -3,7 +3,7 @@
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 /// Reads an SGR report: button, column and row, each from 1; `last` tells down from up.
-pub fn report(text: &str, last: u8) -> Option<MouseEvent> {
+pub(super) fn report(text: &str, last: u8) -> Option<MouseEvent> {
     let mut numbers = text.split(';').map(|number| number.parse::<u16>().ok());
     let bits = u8::try_from(numbers.next()??).ok()?;
     let column = numbers.next()??.checked_sub(1)?;
@@ -16,7 +16,7 @@ pub fn report(text: &str, last: u8) -> Option<MouseEvent> {
 }
 
 /// Reads an old report: three bytes, each 32 more than it says.
-pub fn old(button: u8, x: u8, y: u8) -> Option<MouseEvent> {
+pub(super) fn old(button: u8, x: u8, y: u8) -> Option<MouseEvent> {
     let bits = button.checked_sub(32)?;
     let place = |byte: u8| byte.checked_sub(33).map(u16::from);
     Some(MouseEvent { kind: kind(bits)?, column: place(x)?, row: place(y)?, modifiers: modifiers(bits) })

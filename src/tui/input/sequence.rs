@@ -5,7 +5,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// Reads `ESC O` and a byte: the keypad's application mode.
-pub fn application(key: u8) -> Option<KeyEvent> {
+pub(super) fn application(key: u8) -> Option<KeyEvent> {
     match key {
         b'M' => Some(KeyCode::Enter.into()),
         // rxvt's arrows with Ctrl.
@@ -15,17 +15,17 @@ pub fn application(key: u8) -> Option<KeyEvent> {
 }
 
 /// Reads `ESC [ [` and a byte: F1 to F5 of the Linux console.
-pub fn console(key: u8) -> Option<KeyEvent> {
+pub(super) fn console(key: u8) -> Option<KeyEvent> {
     matches!(key, b'A'..=b'E').then(|| KeyCode::F(key - b'A' + 1).into())
 }
 
 /// Reads the first parameter.
-pub fn number(text: &str) -> Option<u16> {
+pub(super) fn number(text: &str) -> Option<u16> {
     text.split([';', ':']).next()?.parse().ok()
 }
 
 /// Reads a sequence that is a key; `None` for every other.
-pub fn key(text: &str, last: u8) -> Option<KeyEvent> {
+pub(super) fn key(text: &str, last: u8) -> Option<KeyEvent> {
     let mut parameters = text.split(';');
     let first = parameters.next().unwrap_or_default();
     let (modifiers, kind) = modifiers(parameters.next().unwrap_or_default());

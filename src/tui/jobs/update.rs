@@ -13,7 +13,7 @@ use steersman_base::text::visible_line;
 use steersman_session::model::JobState;
 
 /// Carries out `/jobs`: shows the list, the output of one, or stops one.
-pub fn command(context: &mut CommandContext<'_>, argument: &str) -> Vec<PaneEffect> {
+pub(super) fn command(context: &mut CommandContext<'_>, argument: &str) -> Vec<PaneEffect> {
     let CommandContext { overlays, ui, .. } = context;
     let (first, rest) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
     let named = |id: &str| ui.run.jobs.get(&JobId::new(id.trim())).map(|job| job.id.clone());
@@ -55,7 +55,7 @@ fn listed(ui: &UiContext) -> Vec<PaneEffect> {
 }
 
 /// Asks whether a job is to be stopped, or says that it has ended.
-pub fn ask_stop(job: JobId) -> PaneEffect {
+pub(super) fn ask_stop(job: JobId) -> PaneEffect {
     PaneEffect::call(move |app| match app.ui.run.jobs.get(&job) {
         Some(job) if job.end.is_none() => vec![approval::ask_to_stop(job)],
         Some(_) | None => vec![PaneEffect::Say(format!("{job} has ended already"))],

@@ -21,19 +21,19 @@ const FAILED: [usize; 2] = [3, 10];
 /// Changed lines of a diff that are written at once.
 const DIFF: usize = 12;
 
-pub fn number(cell: &Cell) -> usize {
+pub(super) fn number(cell: &Cell) -> usize {
     cell.id().index() + 1
 }
 
 /// Returns the word at the margin for a call.
-pub fn tool(call: &CallCell) -> String {
+pub(super) fn tool(call: &CallCell) -> String {
     match call.owner {
         JobOwner::Agent => format!("tool {}", call.name),
         JobOwner::User => "your command".to_owned(),
     }
 }
 
-pub fn arguments_of(call: &CallCell) -> &str {
+pub(super) fn arguments_of(call: &CallCell) -> &str {
     call.summary.strip_prefix("$ ").unwrap_or(&call.summary)
 }
 
@@ -43,7 +43,7 @@ fn you(kind: TextKind) -> String {
 }
 
 /// Writes an entry that has ended, except answers, which are written while they come.
-pub fn write(cell: &Cell, page: &mut Page) {
+pub(super) fn write(cell: &Cell, page: &mut Page) {
     let number = number(cell);
     let more = format!("say /show {number}");
     match cell.body() {
@@ -73,7 +73,7 @@ pub fn write(cell: &Cell, page: &mut Page) {
 }
 
 /// Writes an entry whole.
-pub fn whole(cell: &Cell, page: &mut Page) {
+pub(super) fn whole(cell: &Cell, page: &mut Page) {
     let number = number(cell);
     match cell.body() {
         Body::User { text, kind, receipt, .. } => {
@@ -117,7 +117,7 @@ pub fn whole(cell: &Cell, page: &mut Page) {
 }
 
 /// Returns an entry in one line, for lists.
-pub fn head(cell: &Cell) -> String {
+pub(super) fn head(cell: &Cell) -> String {
     let number = number(cell);
     let first = |text: &str| super::page::named(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
     match cell.body() {
@@ -134,7 +134,7 @@ pub fn head(cell: &Cell) -> String {
 }
 
 /// Returns everything that an entry says, to be searched and copied.
-pub fn text_of(cell: &Cell) -> String {
+pub(super) fn text_of(cell: &Cell) -> String {
     match cell.body() {
         Body::Call(call) => format!("{}: {}\n{}", tool(call), arguments_of(call), call.output()),
         Body::Compaction { head, summary } => format!("{head}\n{summary}"),
@@ -145,7 +145,7 @@ pub fn text_of(cell: &Cell) -> String {
 }
 
 /// Says how far a call has come, or how it ended.
-pub fn ending(call: &CallCell) -> String {
+pub(super) fn ending(call: &CallCell) -> String {
     match &call.state {
         CallState::Running { .. } if call.is_asking() => "waits for your answer".to_owned(),
         CallState::Running { .. } => match call.lines() {

@@ -48,7 +48,7 @@ pub fn plain(text: &str) -> String {
 /// Finds the end of the first sentence, behind the blank that follows it; `None` while that may still change.
 ///
 /// A sentence ends before a blank and a character that can begin another; not within code, brackets or emphasis.
-pub fn sentence_end(text: &str) -> Option<usize> {
+pub(super) fn sentence_end(text: &str) -> Option<usize> {
     let mut is_code = false;
     let mut brackets = 0_usize;
     let mut stars = 0_usize;

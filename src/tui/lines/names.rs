@@ -22,6 +22,6 @@ const NAMES: &[(&str, &str)] = &[
 ];
 
 /// Puts a sentence into the words of the line output.
-pub fn with_names(sentence: &str) -> String {
+pub(super) fn with_names(sentence: &str) -> String {
     NAMES.iter().fold(sentence.to_owned(), |sentence, (key, command)| sentence.replace(key, command))
 }

@@ -6,13 +6,13 @@
 use steersman_base::text::visible_line;
 
 /// Columns that everything is indented by that is not the program's.
-pub const INDENT: &str = "  ";
+pub(super) const INDENT: &str = "  ";
 /// Most columns of what is only named.
-pub const NAMED: usize = 100;
+pub(super) const NAMED: usize = 100;
 
 /// Gathers lines.
 #[derive(Debug, Default)]
-pub struct Page {
+pub(super) struct Page {
     lines: Vec<String>,
     /// The word at the margin that the last line belongs to.
     speaker: Option<String>,
@@ -20,13 +20,13 @@ pub struct Page {
 
 impl Page {
     /// Writes a line of the program: its word, and what it says.
-    pub fn say(&mut self, word: &str, text: &str) {
+    pub(super) fn say(&mut self, word: &str, text: &str) {
         self.speaker = None;
         self.lines.push(visible_line(&format!("{word}: {}", text.trim_end())).into_owned());
     }
 
     /// Writes a line of somebody else, behind the word when the line before was not theirs.
-    pub fn write(&mut self, word: &str, text: &str) {
+    pub(super) fn write(&mut self, word: &str, text: &str) {
         if self.speaker.as_deref() == Some(word) {
             self.add(text);
         } else {
@@ -36,12 +36,12 @@ impl Page {
     }
 
     /// Writes an indented line, which belongs to the one before.
-    pub fn add(&mut self, text: &str) {
+    pub(super) fn add(&mut self, text: &str) {
         self.lines.push(visible_line(&format!("{INDENT}{}", text.trim_end())).into_owned());
     }
 
     /// Writes a text: its first line behind the word, the others indented; of a long one only the beginning.
-    pub fn text(&mut self, word: &str, text: &str, most: usize, more: &str) {
+    pub(super) fn text(&mut self, word: &str, text: &str, most: usize, more: &str) {
         let mut lines = text.lines();
         self.say(word, lines.next().unwrap_or_default());
         let rest: Vec<&str> = lines.collect();
@@ -54,16 +54,16 @@ impl Page {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    pub fn take_lines(&mut self) -> Vec<String> {
+    pub(super) fn take_lines(&mut self) -> Vec<String> {
         std::mem::take(&mut self.lines)
     }
 }
 
 /// Returns a text as one line that only names it.
-pub fn named(text: &str) -> String {
+pub(super) fn named(text: &str) -> String {
     steersman_base::text::clip(&visible_line(text), NAMED).into_owned()
 }

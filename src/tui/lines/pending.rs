@@ -13,7 +13,7 @@ use steersman_session::model::{PendingStage, PendingText};
 
 /// The entries that were announced, as they were then.
 #[derive(Debug, Default)]
-pub struct AnnouncedTexts {
+pub(super) struct AnnouncedTexts {
     entries: Vec<PendingText>,
     paused: bool,
 }
@@ -21,7 +21,7 @@ pub struct AnnouncedTexts {
 impl AnnouncedTexts {
     /// Announces what is new or has changed. An entry that is about to start a turn is not announced, and not known: if it
     /// turns out that it has to wait, because the start of another turn was applied only now, it is announced then.
-    pub fn look(&mut self, app: &App, page: &mut Page) {
+    pub(super) fn look(&mut self, app: &App, page: &mut Page) {
         let now = app.ui.run.pending.entries();
         if now == self.entries && app.ui.run.pending.paused == self.paused {
             return;
@@ -64,7 +64,7 @@ impl AnnouncedTexts {
 }
 
 /// Writes the whole list.
-pub fn list(app: &App, page: &mut Page) {
+pub(super) fn list(app: &App, page: &mut Page) {
     if app.ui.run.pending.is_empty() {
         page.say("pending", "nothing");
     }
@@ -73,7 +73,7 @@ pub fn list(app: &App, page: &mut Page) {
     }
 }
 
-pub fn number(id: &MessageId) -> String {
+pub(super) fn number(id: &MessageId) -> String {
     id.as_str().strip_prefix('m').unwrap_or(id.as_str()).to_owned()
 }
 

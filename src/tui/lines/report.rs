@@ -16,7 +16,7 @@ use steersman_base::target::name_of;
 use steersman_session::model::agents::{AgentNode, AgentStatus};
 use steersman_session::model::{budget_sentence, ledger_row};
 
-pub fn write(app: &App, report: &Report, page: &mut Page) {
+pub(super) fn write(app: &App, report: &Report, page: &mut Page) {
     match report {
         Report::Help => help(page),
         Report::Manual(words) => manual(words, page),

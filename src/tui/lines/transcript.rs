@@ -22,7 +22,7 @@ const BEFORE: usize = 3;
 
 /// The place of the reader.
 #[derive(Debug, Default)]
-pub struct Reading {
+pub(super) struct Reading {
     agent: AgentId,
     /// Entries that were looked at.
     next: usize,
@@ -50,7 +50,7 @@ enum EntryProgress {
 }
 
 impl Reading {
-    pub fn look(&mut self, app: &App, page: &mut Page) {
+    pub(super) fn look(&mut self, app: &App, page: &mut Page) {
         if *app.tree.selected() != self.agent {
             self.change(app, page);
         }
@@ -87,7 +87,7 @@ impl Reading {
     }
 
     /// Returns when a tool that runs has run long enough to be written.
-    pub fn due(&self) -> Option<Timestamp> {
+    pub(super) fn due(&self) -> Option<Timestamp> {
         self.due
     }
 

@@ -193,7 +193,7 @@ fn whom(address: &Result<Address<'_>, Unaddressed>) -> String {
 }
 
 /// Returns the agent that a draft is for which is begun now: the one that is shown, where that takes texts.
-pub fn shown_or_main(known: &MessageContext<'_>) -> AgentId {
+pub(super) fn shown_or_main(known: &MessageContext<'_>) -> AgentId {
     let shown = known.run.agents.get(known.shown);
     shown.filter(|node| known.run.takes_messages(&node.id)).map_or_else(AgentId::main, |node| node.id.clone())
 }

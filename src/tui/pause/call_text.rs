@@ -32,7 +32,7 @@ pub fn follow(pane: &mut PausePane, message: &mut Message, ui: &UiContext, envel
 }
 
 /// Asks for a text about the call before which an agent waits.
-pub fn write_about_call(agent: AgentId, what: CallText) -> PaneEffect {
+pub(super) fn write_about_call(agent: AgentId, what: CallText) -> PaneEffect {
     PaneEffect::call(move |app| write(&mut app.message, agent.clone(), what, &app.ui))
 }
 
@@ -54,7 +54,7 @@ fn write(message: &mut Message, agent: AgentId, what: CallText, ui: &UiContext) 
 }
 
 /// Asks for the end of what is written, when it can be accepted.
-pub fn commit(message: &Message) -> Outcome {
+pub(super) fn commit(message: &Message) -> Outcome {
     match message.about_call() {
         Some(about) => decide(&about.agent, &about.call, about.what, &message.text()),
         None => Outcome::DONE,

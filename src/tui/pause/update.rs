@@ -96,7 +96,7 @@ fn write(pane: &PausePane, agent: &AgentId, what: CallText, ui: &UiContext) -> O
     })
 }
 
-pub fn begin(call: &ToolCall, what: CallText) -> String {
+pub(super) fn begin(call: &ToolCall, what: CallText) -> String {
     match what {
         CallText::Arguments => editable(&call.arguments),
         CallText::Reason => String::new(),
@@ -104,7 +104,7 @@ pub fn begin(call: &ToolCall, what: CallText) -> String {
 }
 
 /// Makes a decision of what was written about a call, or says why that is none.
-pub fn decide(agent: &AgentId, call: &ToolCall, what: CallText, text: &str) -> Outcome {
+pub(super) fn decide(agent: &AgentId, call: &ToolCall, what: CallText, text: &str) -> Outcome {
     let decision = match what {
         CallText::Arguments => match read_arguments(text) {
             Ok(arguments) => Decision::Edited(arguments),

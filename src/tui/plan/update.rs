@@ -17,7 +17,7 @@ use steersman_base::protocol::Request;
 use steersman_base::text::visible_line;
 
 /// Carries out `/plan` with what stands behind it, about the agent that is shown.
-pub fn command(context: &mut CommandContext<'_>, argument: &str) -> Vec<PaneEffect> {
+pub(super) fn command(context: &mut CommandContext<'_>, argument: &str) -> Vec<PaneEffect> {
     let CommandContext { agent, overlays, ui } = context;
     let shared = ui.run.plans.get(agent);
     match parse(argument, shared.map(|shared| &shared.plan)) {
@@ -32,7 +32,7 @@ pub fn command(context: &mut CommandContext<'_>, argument: &str) -> Vec<PaneEffe
 }
 
 /// Begins the text of a step in the message; in a replay nothing is written.
-pub fn write_step(agent: AgentId, what: StepText) -> PaneEffect {
+pub(super) fn write_step(agent: AgentId, what: StepText) -> PaneEffect {
     PaneEffect::call(move |app| {
         if app.replay.is_some() {
             return vec![PaneEffect::Say(NOT_SENT.to_owned())];

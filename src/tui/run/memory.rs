@@ -22,7 +22,7 @@ use steersman_base::sync::lock;
 
 /// The places, and what is still to be written.
 #[derive(Debug)]
-pub struct Memory {
+pub(super) struct Memory {
     file: Option<HistoryFile>,
     state: Option<PathBuf>,
     /// The name of the session that runs.
@@ -36,7 +36,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    pub fn new(options: &ScreenOptions) -> Self {
+    pub(super) fn new(options: &ScreenOptions) -> Self {
         Self {
             file: options.state.as_deref().map(HistoryFile::within),
             state: options.state.clone(),
@@ -50,7 +50,7 @@ impl Memory {
     }
 
     /// Reads what earlier sessions sent.
-    pub fn load(&self, files: &Files) {
+    pub(super) fn load(&self, files: &Files) {
         let Some(file) = self.file.clone() else { return };
         files.aside(move || {
             let texts = file.load().map_err(|error| error.to_string());
@@ -58,7 +58,7 @@ impl Memory {
         });
     }
 
-    pub fn remember(&self, text: String, files: &Files) {
+    pub(super) fn remember(&self, text: String, files: &Files) {
         let Some(file) = self.file.clone() else { return };
         let cwd = self.cwd.to_string_lossy().into_owned();
         let (unwritten, writing) = (Arc::clone(&self.unwritten), Arc::clone(&self.writing));
@@ -77,7 +77,7 @@ impl Memory {
     }
 
     /// Reads an image that the user names.
-    pub fn read_image(&self, written: String, path: String, files: &Files) {
+    pub(super) fn read_image(&self, written: String, path: String, files: &Files) {
         let (cwd, home) = (self.cwd.clone(), self.home.clone());
         files.aside(move || {
             let outcome = images::read_image(&path, &cwd, home.as_deref());
@@ -86,12 +86,12 @@ impl Memory {
     }
 
     /// Finds out which branch is checked out.
-    pub fn find_branch(&self, files: &Files) {
+    pub(super) fn find_branch(&self, files: &Files) {
         let cwd = self.cwd.clone();
         files.aside(move || vec![Msg::Branch(branch(&cwd).unwrap_or_default())]);
     }
 
-    pub fn list_sessions(&self, wanted_for: SessionsFor, files: &Files) {
+    pub(super) fn list_sessions(&self, wanted_for: SessionsFor, files: &Files) {
         let state = self.state.clone();
         files.aside(move || {
             let rows = match &wanted_for {
@@ -102,24 +102,24 @@ impl Memory {
         });
     }
 
-    pub fn compare(&self, names: [String; 2], files: &Files) {
+    pub(super) fn compare(&self, names: [String; 2], files: &Files) {
         let state = self.state.clone();
         files.aside(move || vec![Msg::Compared(sessions::compared(state.as_deref(), &names))]);
     }
 
-    pub fn read_session(&self, wanted: SessionPlace, files: &Files) {
+    pub(super) fn read_session(&self, wanted: SessionPlace, files: &Files) {
         let (state, own) = (self.state.clone(), self.session.clone());
         files.aside(move || vec![Msg::Replayed(sessions::recorded(state.as_deref(), own.as_deref(), wanted))]);
     }
 
     /// Lists the paths of the working directory.
-    pub fn list(&self, files: &Files) {
+    pub(super) fn list(&self, files: &Files) {
         let cwd = self.cwd.clone();
         files.aside(move || vec![Msg::Paths(walk(&cwd))]);
     }
 
     /// Searches a list, unless a newer search comes meanwhile.
-    pub fn find(&self, query: FuzzyQuery, files: &Files) {
+    pub(super) fn find(&self, query: FuzzyQuery, files: &Files) {
         self.newest.store(query.number, Ordering::Relaxed);
         let newest = Arc::clone(&self.newest);
         files.aside(move || {

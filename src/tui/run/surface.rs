@@ -52,7 +52,7 @@ pub(super) struct Core<'a> {
 }
 
 impl<'a> Core<'a> {
-    pub fn new(options: &ScreenOptions, app: App, client: &'a dyn Client, files: Files) -> Self {
+    pub(super) fn new(options: &ScreenOptions, app: App, client: &'a dyn Client, files: Files) -> Self {
         Self {
             app,
             clock: FrameClock::new(Instant::now()),
@@ -70,7 +70,7 @@ impl<'a> Core<'a> {
     }
 
     /// Runs the user's command for the status line from here on, where there is one.
-    pub fn with_status_line(mut self, options: &ScreenOptions) -> Self {
+    pub(super) fn with_status_line(mut self, options: &ScreenOptions) -> Self {
         let has_command = self.outside.as_ref().is_some_and(|outside| outside.has_status_command());
         self.status_line =
             has_command.then(|| StatusLine::new(options.cwd.to_string_lossy().into_owned(), Instant::now()));
@@ -78,7 +78,7 @@ impl<'a> Core<'a> {
     }
 
     /// Returns when something is to be done that no surface knows of.
-    pub fn dues(&self) -> Option<Instant> {
+    pub(super) fn dues(&self) -> Option<Instant> {
         self.drafts.due().into_iter().chain(self.status_line.as_ref().and_then(StatusLine::due)).min()
     }
 }

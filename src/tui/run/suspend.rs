@@ -20,11 +20,11 @@ const STOP: Duration = Duration::from_millis(300);
 const PARENTS: usize = 16;
 
 /// What the screen says when the program was not stopped.
-pub const REFUSED: &str = "not suspended: no shell would bring it back";
+pub(super) const REFUSED: &str = "not suspended: no shell would bring it back";
 
 /// What came of a wish to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
+pub(super) enum Stop {
     /// The program was stopped and goes on.
     Over,
     /// It was not: nobody would let it go on.
@@ -32,7 +32,7 @@ pub enum Stop {
 }
 
 /// Stops the program and waits until it goes on.
-pub async fn stop(signals: &mut Signals) -> io::Result<Stop> {
+pub(super) async fn stop(signals: &mut Signals) -> io::Result<Stop> {
     if !stop_group()? {
         return Ok(Stop::Refused);
     }
@@ -45,7 +45,7 @@ pub async fn stop(signals: &mut Signals) -> io::Result<Stop> {
 
 /// Continues the children. The stop of the group may catch one while it leaves the group to lead a session of its own; it stops
 /// there, and the shell, which continues the group, does not reach it.
-pub fn continue_children() {
+pub(super) fn continue_children() {
     for pid in children().into_iter().filter_map(Pid::from_raw) {
         // One that has ended meanwhile needs nothing.
         let _ = kill_process(pid, Signal::CONT);
@@ -62,7 +62,7 @@ fn children() -> Vec<i32> {
 
 /// Stops the group, as the terminal itself would: a program that started this one is stopped with it. False when nobody
 /// would let it go on; then nothing happens.
-pub fn stop_group() -> io::Result<bool> {
+pub(super) fn stop_group() -> io::Result<bool> {
     let has_shell = has_shell();
     if has_shell {
         with_spawn_lock(|| kill_current_process_group(Signal::STOP))?;

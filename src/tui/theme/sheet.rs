@@ -27,7 +27,7 @@ impl Sheet {
     ///
     /// # Errors
     /// A sentence about the first fault.
-    pub fn parse(place: &str, text: &str) -> Result<Self, String> {
+    pub(super) fn parse(place: &str, text: &str) -> Result<Self, String> {
         let line = |at: usize| text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
         let table = DeTable::parse(text).map_err(|error| {
             let at = line(error.span().map_or(0, |span| span.start));

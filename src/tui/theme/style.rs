@@ -26,7 +26,7 @@ impl ThemeStyle {
     ///
     /// # Errors
     /// A sentence about the first word that is none.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         match text.split_once('|') {
             None => Ok(Self { rich: style(text)?, sixteen: None }),
             Some((rich, sixteen)) => Ok(Self { rich: style(rich)?, sixteen: Some(style(sixteen)?) }),
@@ -34,7 +34,7 @@ impl ThemeStyle {
     }
 
     /// Returns what a terminal shows of it.
-    pub fn at(self, depth: Depth) -> Style {
+    pub(super) fn at(self, depth: Depth) -> Style {
         match depth {
             Depth::True => self.rich,
             Depth::Indexed => with_colours(self.rich, nearest_of_256),

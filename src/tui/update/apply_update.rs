@@ -20,7 +20,7 @@ use steersman_session::model::agents::Agents;
 use steersman_session::model::{budget_sentence, receipt_text};
 
 /// What an update has changed.
-pub enum UpdateOutcome {
+pub(super) enum UpdateOutcome {
     /// A piece of a stream: they come by the thousand, and change nothing about the message.
     Piece,
     /// Anything; with what is to be done.
@@ -28,7 +28,7 @@ pub enum UpdateOutcome {
 }
 
 /// Applies what the run says.
-pub fn apply(app: &mut App, update: Update) -> UpdateOutcome {
+pub(super) fn apply(app: &mut App, update: Update) -> UpdateOutcome {
     app.ui.apply(&update);
     let App { questions, message, ui, status, .. } = app;
     let wanted = match update {

@@ -19,7 +19,7 @@ use steersman_base::target::ALL;
 use steersman_base::text::visible_line;
 
 /// Carries a command out at once, whether a turn runs or not.
-pub fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
+pub(super) fn run(app: &mut App, verb: Verb, argument: &str) -> Vec<Effect> {
     if let (Medium::Lines, Some(report)) = (app.ui.medium, line::report(verb, argument)) {
         return vec![Effect::Tell(report)];
     }
@@ -94,7 +94,7 @@ fn skills(ui: &UiContext, name: &str) -> Vec<PaneEffect> {
 }
 
 /// Offers a model server of this machine in place of the embedded model.
-pub fn offer(app: &mut App, offer: LocalServer) {
+pub(super) fn offer(app: &mut App, offer: LocalServer) {
     let LocalServer { what, address, model, .. } = &offer;
     let line =
         format!("{what} answers on {address} with {model}: F6 uses it; what you send now goes to the embedded model");
@@ -103,7 +103,7 @@ pub fn offer(app: &mut App, offer: LocalServer) {
 }
 
 /// Takes the offered server, else begins the choice of a model: the command in the composer, and the names that the server offers.
-pub fn choose_model(app: &mut App) -> Vec<Effect> {
+pub(super) fn choose_model(app: &mut App) -> Vec<Effect> {
     if let Some(LocalServer { name, .. }) = app.status.offer.take() {
         app.status.say(format!("model: {name}"), app.ui.now);
         return vec![Effect::Request(Request::SwitchModel { name })];
@@ -114,7 +114,7 @@ pub fn choose_model(app: &mut App) -> Vec<Effect> {
 }
 
 /// Begins a command in the message; a draft comes back behind it. A text about an entry or a call is ended first.
-pub fn prefill(app: &mut App, command: &'static str) {
+pub(super) fn prefill(app: &mut App, command: &'static str) {
     app.focus.go(Pane::Composer);
     if let Some(first) = app.message.blocked() {
         carry_out(app, [first]);
@@ -124,7 +124,7 @@ pub fn prefill(app: &mut App, command: &'static str) {
 }
 
 /// Asks before a conversation is given up, unless the user wants no question.
-pub fn ask(app: &mut App, subject: QuestionSubject) -> Vec<Effect> {
+pub(super) fn ask(app: &mut App, subject: QuestionSubject) -> Vec<Effect> {
     if app.questions.is_waived(&subject) {
         return carry_out(app, subject.decided());
     }

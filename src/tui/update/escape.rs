@@ -13,7 +13,7 @@ use steersman_base::id::AgentId;
 use steersman_base::protocol::Request;
 
 /// Carries out an Esc.
-pub fn press(app: &mut App) -> Vec<Effect> {
+pub(super) fn press(app: &mut App) -> Vec<Effect> {
     let escape = next_escape(app);
     if escape.gives_up() {
         app.status.escaped = Some(app.ui.now);
@@ -74,7 +74,7 @@ pub fn press(app: &mut App) -> Vec<Effect> {
 }
 
 /// Stops the turn; what is pending comes back.
-pub fn stop(app: &mut App) -> Vec<Effect> {
+pub(super) fn stop(app: &mut App) -> Vec<Effect> {
     app.ui.run.agents.cancelling(app.ui.now);
     vec![Effect::Request(Request::Stop)]
 }

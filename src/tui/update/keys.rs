@@ -24,7 +24,7 @@ use crate::{approval, branch, conversation, jobs, palette, pause, pending, rules
 use steersman_base::protocol::{ModeChoice, Request};
 use steersman_base::steering::TextKind;
 
-pub fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
+pub(super) fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     app.message.history.awaited = false;
     let chord = app.focus.take_chord(key);
     let had_sheet = app.focus.overlays.is_on::<CheatSheet>();
@@ -126,7 +126,7 @@ fn is_empty_draft(app: &App) -> bool {
 }
 
 /// Says that two keys have no meaning.
-pub fn prefix_sentence(chord: Chord) -> String {
+pub(super) fn prefix_sentence(chord: Chord) -> String {
     match chord.code {
         KeyCode::Esc => "Ctrl+X: cancelled".to_owned(),
         _ => format!("{chord} does nothing here"),
@@ -143,7 +143,7 @@ fn is_for_message(app: &App, chord: Chord) -> bool {
 
 /// Types many characters at once, which may be a paste: where single letters are keys they are pressed one by one, up to
 /// one that does more than show something. It and the rest are text, and nothing is decided before the next frame.
-pub fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
+pub(super) fn type_text(app: &mut App, text: &str) -> Vec<Effect> {
     app.pause.hide();
     app.status.disarm_quit();
     app.letters = None;
@@ -304,7 +304,7 @@ fn shows_plan(app: &App) -> bool {
 }
 
 /// Carries out Enter: in an empty message it lets an agent that waits go one step.
-pub fn enter(app: &mut App) -> Vec<Effect> {
+pub(super) fn enter(app: &mut App) -> Vec<Effect> {
     if let Some(effects) = lone_answer(app) {
         return effects;
     }

@@ -33,7 +33,7 @@ pub const COMMAND: CommandEntry = CommandEntry::new(
 const STEP: isize = 3;
 
 /// Carries out one event of the mouse, read at this moment.
-pub fn event(app: &mut App, event: MouseEvent, at: Timestamp) {
+pub(super) fn event(app: &mut App, event: MouseEvent, at: Timestamp) {
     let place = Position { x: event.column, y: event.row };
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => {

@@ -28,7 +28,7 @@ const FOLDED: usize = 512;
 pub const NOT_SENT: &str = "this is a replay: nothing is sent; Esc ends it";
 
 /// Begins a replay at a place of the session. The screen of a run is kept behind it.
-pub fn begin(app: &mut App, recorded: Recorded) {
+pub(super) fn begin(app: &mut App, recorded: Recorded) {
     let Recorded { steps, source, place } = recorded;
     if steps.is_empty() {
         app.status.say("nothing is recorded yet", app.ui.now);
@@ -87,7 +87,7 @@ fn fresh(app: &App) -> App {
 }
 
 /// Applies one message while a session is replayed.
-pub fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
+pub(super) fn update(app: &mut App, msg: Msg) -> Vec<Effect> {
     let Some(replay) = &mut app.replay else { return Vec::new() };
     let mut effects = Vec::new();
     let msg = match msg {

@@ -8,7 +8,7 @@ use steersman_base::message::Arguments;
 use steersman_base::text;
 
 /// Writes arguments into rows of so many columns, each name with its value.
-pub fn rows(arguments: &Arguments, room: usize, theme: &Theme, rows: &mut Vec<Line>) {
+pub(crate) fn rows(arguments: &Arguments, room: usize, theme: &Theme, rows: &mut Vec<Line>) {
     let hang = Line::new("    ", theme.text);
     let step = Line::new("  ", theme.text);
     let wrap = |line: &Line, first: &Line, rows: &mut Vec<Line>| {

@@ -8,7 +8,7 @@ use steersman_session::model::{ReceiptMark, ReceiptText};
 
 /// Writes a receipt into rows of so many columns. What says how it came there is left out where it does not fit; what
 /// says where it is goes on in the next row.
-pub fn lines(words: &ReceiptText, room: usize, theme: &Theme) -> Vec<Line> {
+pub(crate) fn lines(words: &ReceiptText, room: usize, theme: &Theme) -> Vec<Line> {
     let mut line = Line::frame(&format!("{} ", words.mark.symbol()), style(words.mark, theme));
     for (number, part) in words.parts.iter().enumerate() {
         let gap = if number == 0 { "" } else { " · " };
@@ -25,7 +25,7 @@ pub fn lines(words: &ReceiptText, room: usize, theme: &Theme) -> Vec<Line> {
 }
 
 /// Returns the style of a mark; its characters and words tell the same.
-pub fn style(mark: ReceiptMark, theme: &Theme) -> Style {
+pub(crate) fn style(mark: ReceiptMark, theme: &Theme) -> Style {
     match mark {
         ReceiptMark::Waiting => theme.pending,
         ReceiptMark::Delivered => theme.accent,

@@ -10,16 +10,16 @@ use crate::widgets::fit::{columns, one_line, put, put_right, row};
 use steersman_base::summary::count;
 
 /// Fewest rows of a screen that has one for the rules.
-pub const LEAST: u16 = 12;
+pub(super) const LEAST: u16 = 12;
 
 /// Returns the rows that both take.
-pub fn rows(ui: &UiContext) -> u16 {
+pub(super) fn rows(ui: &UiContext) -> u16 {
     let has_rules = !ui.run.rules.all().is_empty() && ui.size.height >= LEAST;
     u16::from(has_rules) + u16::from(ui.unsaved.is_some())
 }
 
 /// Draws the rules, as much of each as finds room.
-pub fn draw(ui: &UiContext, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(ui: &UiContext, area: Rect, buffer: &mut Buffer) {
     let rules = ui.run.rules.all();
     let theme = &ui.theme;
     let above = u16::from(ui.unsaved.is_some());

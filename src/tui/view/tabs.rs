@@ -16,7 +16,7 @@ struct Tab {
 }
 
 /// Returns the pane that a narrow screen shows.
-pub fn shown(app: &App) -> Pane {
+pub(super) fn shown(app: &App) -> Pane {
     match app.focus.pane {
         Pane::Tree | Pane::Filter => Pane::Tree,
         Pane::Pending => Pane::Pending,
@@ -26,7 +26,7 @@ pub fn shown(app: &App) -> Pane {
 }
 
 /// Draws the line of tabs in the longest words that fit; the last ones are cut where none do.
-pub fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
+pub(super) fn draw(app: &App, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
     let line = row(area, 0);
     if line.is_empty() {
         return;
@@ -91,7 +91,7 @@ impl Tab {
 }
 
 /// Draws the title of a pane that fills the screen, with the way back.
-pub fn draw_zoomed(app: &App, pane: Pane, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
+pub(super) fn draw_zoomed(app: &App, pane: Pane, area: Rect, regions: &mut Regions, buffer: &mut Buffer) {
     let line = row(area, 0);
     let theme = &app.ui.theme;
     let name = one_line(&agent_name(&app.selected_agent().id));

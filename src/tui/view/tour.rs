@@ -15,7 +15,7 @@ const END: &str = "/tour ends it";
 
 /// What the words of a step go by.
 #[derive(Debug, Clone, Copy)]
-pub struct TourView<'a> {
+pub(crate) struct TourView<'a> {
     pub ui: &'a UiContext,
     pub shown: &'a AgentId,
     pub pane: Pane,
@@ -24,12 +24,12 @@ pub struct TourView<'a> {
 }
 
 /// Returns the rows that the tour takes.
-pub fn rows(view: TourView<'_>) -> u16 {
+pub(crate) fn rows(view: TourView<'_>) -> u16 {
     let rows = lay_out(view, usize::from(view.ui.size.width)).len();
     if view.ui.size.height < TOUR_ROWS { 0 } else { u16::try_from(rows).unwrap_or(u16::MAX) }
 }
 
-pub fn draw(view: TourView<'_>, area: Rect, buffer: &mut Buffer) {
+pub(crate) fn draw(view: TourView<'_>, area: Rect, buffer: &mut Buffer) {
     let ui = view.ui;
     let lines = lay_out(view, usize::from(area.width));
     for (line, at) in lines.iter().zip(0..area.height) {

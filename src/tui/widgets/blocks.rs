@@ -13,7 +13,7 @@ const MARK_BYTES: usize = 500;
 
 /// A block of the outermost level.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub(super) struct Block {
     /// Where it stands in the text; begins at a line's start.
     pub range: Range<usize>,
     /// What it is.
@@ -24,7 +24,7 @@ pub struct Block {
 
 /// What a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BlockKind {
+pub(super) enum BlockKind {
     /// A fenced code block.
     Fence,
     Table,
@@ -32,7 +32,7 @@ pub enum BlockKind {
     Other,
 }
 
-pub fn parser(text: &str) -> Parser<'_> {
+pub(super) fn parser(text: &str) -> Parser<'_> {
     let tables = if has_flood_of_cells(text) { Options::empty() } else { Options::ENABLE_TABLES };
     let marks = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
     Parser::new_ext(text, tables | marks)
@@ -48,7 +48,7 @@ fn has_flood_of_cells(text: &str) -> bool {
 }
 
 /// Finds the blocks of the outermost level.
-pub fn blocks(text: &str) -> Vec<Block> {
+pub(super) fn blocks(text: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut depth = 0_usize;
     let line_start = |at: usize| text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
@@ -80,7 +80,7 @@ pub fn blocks(text: &str) -> Vec<Block> {
 ///
 /// A long text with a line that stands in hundreds of quotes or lists has none: each later line would be looked at once
 /// for each of them.
-pub fn definitions(text: &str) -> String {
+pub(super) fn definitions(text: &str) -> String {
     let is_mark = |byte: &u8| matches!(byte, b'>' | b'-' | b'*' | b'+' | b'.' | b')' | b' ' | b'\t' | b'0'..=b'9');
     let marks = |line: &str| line.bytes().take_while(|byte| is_mark(byte)).count();
     if text.len() > LAYOUT_BYTES && text.lines().any(|line| marks(line) > MARK_BYTES) {
@@ -93,7 +93,7 @@ pub fn definitions(text: &str) -> String {
 }
 
 /// Tells whether a tag begins a stretch of running text, or something that holds such stretches.
-pub fn is_block(tag: &Tag<'_>) -> bool {
+pub(super) fn is_block(tag: &Tag<'_>) -> bool {
     is_block_end(tag.to_end())
 }
 

@@ -16,29 +16,29 @@ const NARROWEST: usize = 4;
 
 /// The cells of a table; the first row is the head.
 #[derive(Debug, Clone, Default)]
-pub struct Table {
+pub(super) struct Table {
     alignments: Vec<Alignment>,
     rows: Vec<Vec<Line>>,
 }
 
 impl Table {
     /// Makes a table without rows.
-    pub fn new(alignments: Vec<Alignment>) -> Self {
+    pub(super) fn new(alignments: Vec<Alignment>) -> Self {
         Self { alignments, rows: Vec::new() }
     }
 
-    pub fn start_row(&mut self) {
+    pub(super) fn start_row(&mut self) {
         self.rows.push(Vec::new());
     }
 
-    pub fn push_cell(&mut self, cell: Line) {
+    pub(super) fn push_cell(&mut self, cell: Line) {
         if let Some(row) = self.rows.last_mut() {
             row.push(cell);
         }
     }
 
     /// Lays the table out and appends its rows, none wider than the width.
-    pub fn render(&self, width: usize, theme: &Theme, rows: &mut Vec<Line>) {
+    pub(super) fn render(&self, width: usize, theme: &Theme, rows: &mut Vec<Line>) {
         match self.columns(width) {
             Some(columns) => self.render_grid(&columns, theme, rows),
             None => self.render_records(width, theme, rows),
@@ -46,7 +46,7 @@ impl Table {
     }
 
     /// Returns how many rows the head takes at a width, its rule included.
-    pub fn head_rows(&self, width: usize) -> usize {
+    pub(super) fn head_rows(&self, width: usize) -> usize {
         let head = self.rows.first().map(Vec::as_slice).unwrap_or_default();
         self.columns(width).map_or(0, |columns| wrap_cells(head, &columns).iter().map(Vec::len).max().unwrap_or(0) + 1)
     }

@@ -13,7 +13,7 @@ use crate::widgets::blocks::{is_block, parser};
 /// Longest line of nothing but marks that is held back, bytes.
 const MARKS: usize = 200;
 
-pub fn complete(text: &str) -> Cow<'_, str> {
+pub(super) fn complete(text: &str) -> Cow<'_, str> {
     let text = hold_back(text);
     let text = text.trim_end_matches(['*', '_', '~']);
     let Some(closed) = close_link(text) else { return close_emphasis(text) };
@@ -21,7 +21,7 @@ pub fn complete(text: &str) -> Cow<'_, str> {
 }
 
 /// Completes the end of code: what may become the fence's end is held back.
-pub fn complete_code(text: &str) -> &str {
+pub(super) fn complete_code(text: &str) -> &str {
     let start = last_line(text);
     let line = text.get(start..).unwrap_or_default().trim();
     let is_fence = |mark: char| line.chars().all(|c| c == mark);

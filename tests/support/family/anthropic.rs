@@ -12,7 +12,7 @@ struct Writer {
     open: Option<&'static str>,
 }
 
-pub fn stream(moves: &[Move], Counts(input, output): Counts) -> Vec<Step> {
+pub(super) fn stream(moves: &[Move], Counts(input, output): Counts) -> Vec<Step> {
     let mut writer = Writer { steps: Vec::new(), index: 0, open: None };
     let usage = json!({"input_tokens": input, "output_tokens": 1});
     let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [],
@@ -95,7 +95,7 @@ fn word(end: End) -> &'static str {
     }
 }
 
-pub fn whole(moves: &[Move], Counts(input, output): Counts) -> Value {
+pub(super) fn whole(moves: &[Move], Counts(input, output): Counts) -> Value {
     let mut blocks: Vec<Value> = Vec::new();
     let mut stop = "end_turn";
     for each in moves {

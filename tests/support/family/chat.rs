@@ -8,7 +8,7 @@ use super::{Counts, End, Move, halves};
 use crate::reply::Step;
 use crate::server::Request;
 
-pub fn stream(moves: &[Move], counts: Counts) -> Vec<Step> {
+pub(super) fn stream(moves: &[Move], counts: Counts) -> Vec<Step> {
     let mut steps = vec![Step::delta(json!({"role": "assistant", "content": null}))];
     let mut index = 0;
     for each in moves {
@@ -56,7 +56,7 @@ fn usage(Counts(prompt, completion): Counts) -> Value {
     json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt.saturating_add(completion)})
 }
 
-pub fn whole(moves: &[Move], counts: Counts) -> Value {
+pub(super) fn whole(moves: &[Move], counts: Counts) -> Value {
     let (mut text, mut thinking, mut calls, mut finish) = (String::new(), String::new(), Vec::new(), "stop");
     for each in moves {
         match each {
@@ -81,7 +81,7 @@ pub fn whole(moves: &[Move], counts: Counts) -> Value {
 }
 
 /// Each call has its result directly behind it, in order.
-pub fn violation(request: &Request) -> Option<String> {
+pub(super) fn violation(request: &Request) -> Option<String> {
     let mut open: VecDeque<String> = VecDeque::new();
     for (index, message) in request.messages().iter().enumerate() {
         let role = message["role"].as_str().unwrap_or("?");

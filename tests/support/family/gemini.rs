@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Counts, End, Move};
 use crate::reply::Step;
 
-pub fn stream(moves: &[Move], counts: Counts) -> Vec<Step> {
+pub(super) fn stream(moves: &[Move], counts: Counts) -> Vec<Step> {
     let step = |each: &Move| match each {
         Move::Wire(step) => step.clone(),
         Move::End(end) => Step::data(chunk(&[json!({"text": ""})], Some(*end), counts)),
@@ -46,7 +46,7 @@ fn word(end: End) -> &'static str {
     }
 }
 
-pub fn whole(moves: &[Move], counts: Counts) -> Value {
+pub(super) fn whole(moves: &[Move], counts: Counts) -> Value {
     let parts: Vec<Value> =
         moves.iter().filter(|each| !matches!(each, Move::End(_) | Move::Wire(_))).map(part).collect();
     let mut ends = moves.iter().filter_map(|each| if let Move::End(end) = each { Some(*end) } else { None });

@@ -18,7 +18,7 @@ struct Open {
     text: String,
 }
 
-pub fn stream(moves: &[Move], counts: Counts) -> Vec<Step> {
+pub(super) fn stream(moves: &[Move], counts: Counts) -> Vec<Step> {
     let mut writer = Writer { steps: Vec::new(), number: 0, items: Vec::new(), open: None };
     writer.event("response.created", json!({"response": response("in_progress", &[], None, None)}));
     writer.event("response.in_progress", json!({"response": response("in_progress", &[], None, None)}));
@@ -148,7 +148,7 @@ fn response(status: &str, output: &[Value], why: Option<&str>, counts: Option<Co
         "incomplete_details": why.map(|reason| json!({"reason": reason})), "output": output, "usage": usage})
 }
 
-pub fn whole(moves: &[Move], counts: Counts) -> Value {
+pub(super) fn whole(moves: &[Move], counts: Counts) -> Value {
     let steps = stream(moves, counts);
     let last = steps.iter().rev().find_map(|step| {
         let Step::Bytes(bytes) = step else { return None };

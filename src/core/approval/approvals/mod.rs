@@ -57,7 +57,7 @@ impl<A> Approved<A> {
 }
 
 /// Hears of each change. It must not block.
-pub type Watcher = Arc<dyn Fn() + Send + Sync>;
+pub(super) type Watcher = Arc<dyn Fn() + Send + Sync>;
 
 /// Decides, or lets the user decide, about every operation of the tree.
 ///

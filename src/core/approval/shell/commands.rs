@@ -17,7 +17,7 @@ use steersman_base::paths::without_dots;
 
 /// A command that may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundCommand {
+pub(crate) struct FoundCommand {
     /// Its words, as far as they are known.
     pub words: Vec<String>,
     /// True when a command may begin at any of its words, because its program runs what it is given.
@@ -26,14 +26,14 @@ pub struct FoundCommand {
 
 /// What may run of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Commands {
+pub(crate) struct Commands {
     pub found: Vec<FoundCommand>,
     /// Why something may run that is not among them, the first reason.
     pub unclear: Option<&'static str>,
 }
 
 /// Finds everything that a command of this shape may run.
-pub fn commands(command: &str, shape: &Shape) -> Commands {
+pub(crate) fn commands(command: &str, shape: &Shape) -> Commands {
     let mut commands = Commands::default();
     commands.look_into(command);
     // What quotes hold is only text where every reader agrees.
@@ -44,7 +44,7 @@ pub fn commands(command: &str, shape: &Shape) -> Commands {
 }
 
 /// Returns the words of a text as a shell may see them, split also where an option or a redirect ends.
-pub fn plain_words(command: &str) -> impl Iterator<Item = String> {
+pub(crate) fn plain_words(command: &str) -> impl Iterator<Item = String> {
     let bare: String = command.chars().filter(|c| !is_quote(*c)).collect();
     let words: Vec<String> = bare
         .split(|c: char| c.is_whitespace() || is_operator(c) || "=,:".contains(c))
@@ -69,7 +69,7 @@ const LEADS: &[&str] = &[
 
 impl Commands {
     /// Returns the paths that its words may name, without `.` and `..`: from where it starts, and from where it goes.
-    pub fn named_paths(&self, cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    pub(crate) fn named_paths(&self, cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
         let place = |base: &Path, word: &str| {
             let at_home = ["~/", "$HOME/", "${HOME}/", "HOME/"].iter().find_map(|start| word.strip_prefix(start));
             without_dots(&match (at_home, home) {
@@ -100,7 +100,7 @@ impl Commands {
     }
 
     /// Says that a word may stand for names that are not written; `None` where none does.
-    pub fn pattern(&self) -> Option<&'static str> {
+    pub(crate) fn pattern(&self) -> Option<&'static str> {
         let mut words = self.found.iter().flat_map(|found| &found.words);
         words.any(|word| word.contains(['*', '?', '[', '{'])).then_some("it has a wildcard")
     }

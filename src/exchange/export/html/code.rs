@@ -15,7 +15,7 @@ pub(super) struct CodeColours {
 
 impl CodeColours {
     /// Writes code in the language of a label.
-    pub fn code(&mut self, text: &str, label: &str) -> String {
+    pub(super) fn code(&mut self, text: &str, label: &str) -> String {
         let room = limits::EXPORT_CODE_TIME.saturating_sub(self.spent);
         let Some(language) = Language::of_label(label).filter(|_| !room.is_zero()) else { return escaped(text) };
         let began = Instant::now();

@@ -27,7 +27,7 @@ use steersman_core::approval::Answerer;
 use steersman_core::provider::ApiKey;
 use steersman_tools::workspace::Sandbox;
 
-pub fn run(flags: &Flags) -> Exit {
+pub(super) fn run(flags: &Flags) -> Exit {
     let checked = with_runtime(async {
         let mut signals = signals()?;
         let mut report = Report::new();

@@ -28,7 +28,7 @@ pub(super) struct ExecStop {
 }
 
 impl ExecRun<'_> {
-    pub fn signal(&mut self, code: u8) {
+    pub(super) fn signal(&mut self, code: u8) {
         let again = self.stop.is_some();
         // Ends the program even if something below hangs.
         watchdog::end_within(limits::QUIT_TIME, code);
@@ -41,7 +41,7 @@ impl ExecRun<'_> {
         }
     }
 
-    pub fn output_failed(&mut self, kind: io::ErrorKind) {
+    pub(super) fn output_failed(&mut self, kind: io::ErrorKind) {
         let exit = unwritten(&self.err, kind);
         self.stop(exit);
     }
@@ -63,7 +63,7 @@ impl ExecRun<'_> {
         }
     }
 
-    pub fn time_is_over(&mut self) {
+    pub(super) fn time_is_over(&mut self) {
         let sentence = "the time of --max-time is over";
         self.err.say(sentence);
         (self.reason, self.strict_end) = (Some(sentence.to_owned()), Some(StrictEnd::UsedUp));
@@ -114,7 +114,7 @@ impl ExecRun<'_> {
     }
 
     /// Returns how the run ended, if it has. Lines that were read already are sent first.
-    pub fn ended(&mut self) -> Option<Exit> {
+    pub(super) fn ended(&mut self) -> Option<Exit> {
         if self.has_requests() && self.stop.is_none() {
             return self.ended_without_requests();
         }
@@ -167,7 +167,7 @@ impl ExecRun<'_> {
         None
     }
 
-    pub fn list_unsent(&self) {
+    pub(super) fn list_unsent(&self) {
         if let Some(more) = self.refused.checked_sub(limits::REFUSED_LINES).filter(|&more| more > 0) {
             self.err.say(&format!("{} refused as well", count(more, "line")));
         }

@@ -55,7 +55,7 @@ pub(super) enum Expanded {
 
 impl Fills {
     /// Returns what is sent for a text.
-    pub fn expand(&self, text: &str) -> Expanded {
+    pub(super) fn expand(&self, text: &str) -> Expanded {
         match PromptTemplate::script_text(&self.templates, text) {
             ScriptText::Text(text) => Expanded::Text(text.to_owned()),
             ScriptText::Command(template, _) if template.has_commands() => Expanded::WithCommands,
@@ -64,7 +64,7 @@ impl Fills {
     }
 
     /// Returns whether a text calls something.
-    pub fn calls(&self, text: &str) -> bool {
+    pub(super) fn calls(&self, text: &str) -> bool {
         matches!(PromptTemplate::script_text(&self.templates, text), ScriptText::Command(..))
     }
 }

@@ -13,7 +13,7 @@
 //! - the progress of a run without a screen: `progress.rs`
 //! - lines, signals and updates of a run without a screen: `steering.rs`; tests: `exec_streams.rs`
 
-pub mod args;
+pub(super) mod args;
 mod ending;
 mod fills;
 mod input;
@@ -67,7 +67,7 @@ use steersman_tui::terminal::signals::Signals;
 use steersman_tui::terminal::watchdog;
 
 /// Runs the prompt of the command line without a screen.
-pub fn run(flags: &Flags, args: &ExecArgs) -> Exit {
+pub(super) fn run(flags: &Flags, args: &ExecArgs) -> Exit {
     if args.schema {
         print(assets::EXEC_SCHEMA);
         return Exit::Done;

@@ -45,7 +45,7 @@ impl PermissionCommand {
     ///
     /// # Errors
     /// One sentence for the user.
-    pub fn parse(line: &str, writable: &[PathBuf]) -> Result<Self, String> {
+    pub(super) fn parse(line: &str, writable: &[PathBuf]) -> Result<Self, String> {
         let words = CommandSetting::Line(line.to_owned()).split().ok_or("--permission-command names no program")?;
         let mut command = UserCommand::new(words);
         let refused = |word| format!("--permission-command names {word}, which commands of the agent can change");
@@ -54,12 +54,12 @@ impl PermissionCommand {
     }
 
     /// Sets the session that each question names; none where it is not saved.
-    pub fn in_session(self, session: Option<String>) -> Self {
+    pub(super) fn in_session(self, session: Option<String>) -> Self {
         Self { session, ..self }
     }
 
     /// Asks about the oldest open question that it was not asked about; one that is gone is dropped.
-    pub fn ask(&mut self, open: &[ApprovalRequest]) {
+    pub(super) fn ask(&mut self, open: &[ApprovalRequest]) {
         if self.running.as_ref().is_some_and(|running| open.iter().all(|request| request.id != running.id)) {
             self.running = None;
         }
@@ -80,7 +80,7 @@ impl PermissionCommand {
     }
 
     /// Waits for its answer.
-    pub async fn decided(this: Option<&mut Self>) -> Decided {
+    pub(super) async fn decided(this: Option<&mut Self>) -> Decided {
         match this.and_then(|this| this.running.as_mut()) {
             Some(running) => running.answer.as_mut().await,
             None => pending().await,

@@ -26,7 +26,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Makes the state before the first turn.
-    pub fn new(err: Output) -> Self {
+    pub(super) fn new(err: Output) -> Self {
         Self {
             run: RunState::default(),
             sent: HashSet::new(),
@@ -38,30 +38,30 @@ impl Progress {
     }
 
     /// Notes anything that is no event.
-    pub fn on_update(&mut self, update: &Update) {
+    pub(super) fn on_update(&mut self, update: &Update) {
         self.run.apply_update(update, clock::now());
     }
 
     /// Returns the agents that take texts while they run; the main agent first, also while it is idle.
-    pub fn addressed(&self) -> Vec<AgentId> {
+    pub(super) fn addressed(&self) -> Vec<AgentId> {
         let running = self.run.agents.running_nodes().filter(|node| node.takes_messages());
         let others = running.map(|node| node.id.clone()).filter(|id| !id.is_main());
         std::iter::once(AgentId::main()).chain(others).collect()
     }
 
     /// Returns the agents that a text can name: those that run, and finished ones that it continues.
-    pub fn named(&self) -> Vec<AgentId> {
+    pub(super) fn named(&self) -> Vec<AgentId> {
         let continued = self.run.continuable.iter().filter(|agent| self.run.continues(agent)).cloned();
         self.addressed().into_iter().chain(continued).collect()
     }
 
     /// Waits for the delivery of a text that a queue has accepted.
-    pub fn await_delivery(&mut self, id: MessageId) {
+    pub(super) fn await_delivery(&mut self, id: MessageId) {
         self.sent.insert(id);
     }
 
     /// Takes one event; returns the outcome and the message of a turn of the main agent that ended with it.
-    pub fn saw<'e>(&mut self, envelope: &'e Envelope) -> Option<(Outcome, Option<&'e str>)> {
+    pub(super) fn saw<'e>(&mut self, envelope: &'e Envelope) -> Option<(Outcome, Option<&'e str>)> {
         let main = envelope.agent.is_main();
         self.run.apply(envelope);
         match &envelope.event {
@@ -89,28 +89,28 @@ impl Progress {
     }
 
     /// Returns the sub-agents in the background whose answers start a turn of the main agent, which has ended its own.
-    pub fn awaited(&self) -> impl Iterator<Item = &AgentId> {
+    pub(super) fn awaited(&self) -> impl Iterator<Item = &AgentId> {
         let is_waiting = matches!(self.outcome, Some(Outcome::Completed | Outcome::Synthesized));
         self.awaited.iter().filter(move |_| is_waiting)
     }
 
     /// Stops waiting for answers of sub-agents: after a stop they start no turn.
-    pub fn forget_awaited(&mut self) {
+    pub(super) fn forget_awaited(&mut self) {
         self.awaited.clear();
     }
 
     /// Stops waiting for the turn and for messages.
-    pub fn give_up(&mut self) {
+    pub(super) fn give_up(&mut self) {
         self.is_given_up = true;
     }
 
     /// Returns whether a turn runs, the main agent's or one that the user gave a finished sub-agent.
-    pub fn is_running(&self) -> bool {
+    pub(super) fn is_running(&self) -> bool {
         (self.run.runs() || self.awaited().next().is_some()) && !self.is_given_up
     }
 
     /// Returns whether no turn runs and no text is waited for.
-    pub fn idle(&self) -> bool {
+    pub(super) fn idle(&self) -> bool {
         self.is_given_up
             || !self.run.runs()
                 && self.awaited().next().is_none()

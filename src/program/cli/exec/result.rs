@@ -35,7 +35,7 @@ pub(super) struct Farewell<'a> {
 
 impl Farewell<'_> {
     /// Writes it; returns how the program ends.
-    pub async fn write(
+    pub(super) async fn write(
         self,
         mut exit: Exit,
         mut reason: Option<String>,

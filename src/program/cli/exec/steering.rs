@@ -118,7 +118,7 @@ pub(super) struct ExecRun<'a> {
 }
 
 impl<'a> ExecRun<'a> {
-    pub fn new(
+    pub(super) fn new(
         client: &'a dyn Client,
         lines: Option<Lines>,
         questions: Questions,
@@ -165,7 +165,7 @@ impl<'a> ExecRun<'a> {
 
     /// Sends the prompt, once the session has filled it in where it calls a command with shell lines. What comes of it is among
     /// the replies.
-    pub fn begin(&mut self, prompt: Prompt) {
+    pub(super) fn begin(&mut self, prompt: Prompt) {
         if prompt.is_filled_in {
             self.fill_in(FilledText::Prompt(prompt));
             return;
@@ -232,7 +232,7 @@ impl<'a> ExecRun<'a> {
     }
 
     /// Takes everything that the run says: what came of requests first.
-    pub fn take_updates(&mut self) {
+    pub(super) fn take_updates(&mut self) {
         let events = self.client.events();
         self.updates.extend(self.client.answers().into_iter().chain(events));
         // One that makes a request is not overtaken by what comes of that.
@@ -307,13 +307,13 @@ impl<'a> ExecRun<'a> {
     }
 
     /// Returns whether more lines may be read.
-    pub fn has_room(&self) -> bool {
+    pub(super) fn has_room(&self) -> bool {
         let bytes: usize = self.waiting.iter().map(|(_, message)| message.text.len()).sum();
         self.waiting.len() < limits::STEER_LINES && bytes < limits::STEER_BYTES
     }
 
     /// Sends the texts that wait for room in a queue, until one is refused again.
-    pub fn send_waiting(&mut self) {
+    pub(super) fn send_waiting(&mut self) {
         while self.unanswered == 0
             && self.stop.is_none()
             && let Some((to, message)) = self.waiting.pop_front()
@@ -331,7 +331,7 @@ impl<'a> ExecRun<'a> {
         }
     }
 
-    pub fn read_lines(&mut self) {
+    pub(super) fn read_lines(&mut self) {
         // Whom a line names may have begun by now.
         self.take_updates();
         for _ in 0..limits::STEER_LINES {
@@ -501,7 +501,7 @@ impl<'a> ExecRun<'a> {
 
     /// Takes what starts no turn and so is not sent: it waits in a saved session; what waits for a condition of this run
     /// is listed as unsent all the same.
-    pub fn leave_others(&mut self) {
+    pub(super) fn leave_others(&mut self) {
         for entry in std::mem::take(&mut self.beside) {
             if self.keeping == Keeping::InSession && entry.trigger.is_none() {
                 self.err.say(&format!("kept for the next message of this session: {}", start_of(&entry.text)));

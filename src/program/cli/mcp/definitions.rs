@@ -31,7 +31,7 @@ pub fn setup(start: &Start, notes: &mut Vec<String>) -> ServerSetup {
 }
 
 /// Makes the definitions of the servers that are switched on.
-pub fn definitions(start: &Start, notes: &mut Vec<String>) -> Vec<ServerDefinition> {
+pub(super) fn definitions(start: &Start, notes: &mut Vec<String>) -> Vec<ServerDefinition> {
     let environment = Environment::of_process();
     let project = start.places.project.as_deref().unwrap_or(&start.cwd);
     let own =

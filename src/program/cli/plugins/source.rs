@@ -15,7 +15,7 @@ use crate::program::cli::with_runtime;
 
 /// A tree with plugins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FetchedTree {
+pub(super) struct FetchedTree {
     pub root: PathBuf,
     /// The commit that was cloned.
     pub commit: Option<String>,
@@ -25,7 +25,7 @@ pub struct FetchedTree {
 ///
 /// # Errors
 /// One sentence.
-pub fn fetch(source: &str, data: Option<&Path>) -> Result<FetchedTree, String> {
+pub(super) fn fetch(source: &str, data: Option<&Path>) -> Result<FetchedTree, String> {
     if let Ok(root) = Path::new(source).canonicalize() {
         if !root.is_dir() {
             return Err(format!("{source} is no directory"));

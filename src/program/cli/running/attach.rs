@@ -18,7 +18,7 @@ use steersman_session::socket::{RemoteClient, Updates};
 use steersman_tui::{Ending, ScreenOptions};
 
 /// Opens the screen and runs it until the user leaves.
-pub fn run(flags: &Flags, args: &AttachArgs) -> Exit {
+pub(crate) fn run(flags: &Flags, args: &AttachArgs) -> Exit {
     Exit::from_result(attach(flags, args), Exit::Failed)
 }
 

@@ -16,7 +16,7 @@ use steersman_base::text::{visible, visible_line};
 use steersman_images::attach_bytes;
 use steersman_session::socket::{Caller, Updates};
 
-pub fn run(flags: &Flags, args: &InjectArgs) -> Exit {
+pub(crate) fn run(flags: &Flags, args: &InjectArgs) -> Exit {
     let text = if args.text == "-" { standard_input() } else { Ok(args.text.clone()) };
     match text {
         Ok(text) => Exit::from_result(send(flags, args, text), Exit::Failed),

@@ -11,7 +11,7 @@
 //!   `steer.rs`; tests: `sessions/outside_commands.rs`
 //! - a second screen: `attach.rs`; a session without one: `serve.rs`; tests: `tests/pty/outside.rs`
 
-pub mod args;
+pub(super) mod args;
 mod attach;
 mod choose;
 mod inject;
@@ -21,9 +21,9 @@ mod status;
 mod steer;
 mod watch;
 
-pub use attach::run as attach;
-pub use inject::run as inject;
-pub use serve::run as serve;
-pub use status::run as status;
-pub use steer::{Decided, run_answer as answer, run_cancel as cancel};
-pub use watch::run as watch;
+pub(super) use attach::run as attach;
+pub(super) use inject::run as inject;
+pub(super) use serve::run as serve;
+pub(super) use status::run as status;
+pub(super) use steer::{Decided, run_answer as answer, run_cancel as cancel};
+pub(super) use watch::run as watch;

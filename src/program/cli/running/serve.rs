@@ -26,7 +26,7 @@ use steersman_session::{Beginning, Client as _, Hub, LocalClient};
 use tokio::sync::Notify;
 
 /// Runs the session until it is ended.
-pub fn run(flags: &Flags, args: &ServeArgs) -> Exit {
+pub(crate) fn run(flags: &Flags, args: &ServeArgs) -> Exit {
     let started = load(flags, FrontEnd::Screen, Answerer::User).map_err(|error| error.to_string());
     let started = started.and_then(|mut start| {
         if args.prompt.as_ref().is_some_and(|prompt| is_blank(prompt)) {

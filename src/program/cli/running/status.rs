@@ -18,7 +18,7 @@ use steersman_session::model::rule_scope_text;
 /// Most characters of a text in the list.
 const TEXT: usize = 60;
 
-pub fn run(flags: &Flags, args: &StatusArgs) -> Exit {
+pub(crate) fn run(flags: &Flags, args: &StatusArgs) -> Exit {
     let found = match &args.session {
         Some(id) => named(flags, id).map(|one| vec![one]),
         None => running(flags),

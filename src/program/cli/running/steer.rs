@@ -17,7 +17,7 @@ use steersman_session::socket::{Caller, Updates};
 
 /// Whether a question is approved or declined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decided {
+pub(crate) enum Decided {
     /// Yes, this once.
     Yes,
     /// No.
@@ -25,11 +25,11 @@ pub enum Decided {
 }
 
 /// Stops the turn, or a sub-agent.
-pub fn run_cancel(flags: &Flags, args: &CancelArgs) -> Exit {
+pub(crate) fn run_cancel(flags: &Flags, args: &CancelArgs) -> Exit {
     done(cancel(flags, args))
 }
 
-pub fn run_answer(flags: &Flags, args: &AnswerArgs, decided: Decided) -> Exit {
+pub(crate) fn run_answer(flags: &Flags, args: &AnswerArgs, decided: Decided) -> Exit {
     if flags.yes {
         say("--yes answers nothing here: name each question");
         return Exit::Usage;

@@ -13,7 +13,7 @@ use steersman_core::listener::{Listener as _, Terminal};
 use steersman_session::socket::Updates;
 
 /// Writes until the session ends.
-pub fn run(flags: &Flags, args: &WatchArgs) -> Exit {
+pub(crate) fn run(flags: &Flags, args: &WatchArgs) -> Exit {
     Exit::from_result(watch(flags, args).map(|()| Exit::Done), Exit::Failed)
 }
 

@@ -18,7 +18,7 @@ use steersman_core::wrapper::{self, ReadAgentNote};
 
 /// The whole conversation; its last turn is the one to go on with.
 #[derive(Debug, Default)]
-pub struct Conversation {
+pub(super) struct Conversation {
     pub system: String,
     /// The turns before the current one.
     pub earlier: Vec<Turn>,
@@ -34,7 +34,7 @@ pub struct Conversation {
 
 /// A text of the person during a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SteeringText {
+pub(super) struct SteeringText {
     pub text: String,
     /// What they are: an addition to the task or a rule.
     pub kind: TextKind,
@@ -42,7 +42,7 @@ pub struct SteeringText {
 
 /// A turn: what opened it, what was done, how it ended.
 #[derive(Debug, Default)]
-pub struct Turn {
+pub(super) struct Turn {
     /// The user messages that opened it, in order; or the one that took their place.
     pub opening: Vec<String>,
     /// How many rounds were over when another task took the place of the first; nothing where none did.
@@ -60,7 +60,7 @@ pub struct Turn {
 
 /// A reply with calls, their results, and the user messages that came behind them.
 #[derive(Debug, Default)]
-pub struct Round {
+pub(super) struct Round {
     /// The calls with their results, in order.
     pub calls: Vec<FinishedCall>,
     /// The steering behind the results, in order.
@@ -69,7 +69,7 @@ pub struct Round {
 
 /// A call with its result.
 #[derive(Debug, Default)]
-pub struct FinishedCall {
+pub(super) struct FinishedCall {
     id: String,
     pub call: Call,
     /// What came back.
@@ -78,14 +78,14 @@ pub struct FinishedCall {
 
 /// A call without the id that it has on the wire.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Call {
+pub(super) struct Call {
     pub name: String,
     pub arguments: Map<String, Value>,
 }
 
 impl Conversation {
     /// Reads the conversation of a request.
-    pub fn new(body: &ChatBody) -> Self {
+    pub(super) fn new(body: &ChatBody) -> Self {
         let tools = body.offers().iter().map(|tool| tool.function.clone()).collect();
         let mut talk = Self { tools, messages: body.messages.len(), ..Self::default() };
         for message in &body.messages {
@@ -137,7 +137,7 @@ impl Conversation {
     }
 
     /// Makes the call that writes these steps of a plan, so many of which are done; none where the tool is missing.
-    pub fn plan_call(&self, steps: &[&str], done: usize) -> Option<Call> {
+    pub(super) fn plan_call(&self, steps: &[&str], done: usize) -> Option<Call> {
         let step = |(index, text): (usize, &&str)| {
             let state = match index.cmp(&done) {
                 _ if self.plans_first => "pending",
@@ -222,25 +222,25 @@ impl Conversation {
     }
 
     /// Returns the last earlier turn that listed the whole project, with the files that it found.
-    pub fn earlier_listing(&self) -> Option<(&Turn, Vec<String>)> {
+    pub(super) fn earlier_listing(&self) -> Option<(&Turn, Vec<String>)> {
         let call = self.call("glob", &[("pattern", "**/*")])?;
         let listed = self.earlier.iter().rev().find_map(|turn| Some((turn, turn.result_of(&call)?)));
         listed.map(|(turn, listing)| (turn, results::paths(listing))).filter(|(_, paths)| !paths.is_empty())
     }
 
     /// Returns the directory that the instructions name; empty when they name none.
-    pub fn directory(&self) -> &str {
+    pub(super) fn directory(&self) -> &str {
         let mut lines = self.system.lines().map(|line| line.trim_start_matches(['-', ' ']));
         lines.find_map(|line| line.strip_prefix("Working directory:")).map_or("", |path| path.trim().trim_matches('`'))
     }
 
-    pub fn offers(&self, name: &str) -> bool {
+    pub(super) fn offers(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name)
     }
 
     /// Makes a call of a tool that is on offer, with the arguments that are not empty; their values must be among
     /// those that the schema lists, such as the personas.
-    pub fn call(&self, name: &str, arguments: &[(&str, &str)]) -> Option<Call> {
+    pub(super) fn call(&self, name: &str, arguments: &[(&str, &str)]) -> Option<Call> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
         let allowed = |key: &str, value: &str| {
             let values = tool.parameters.pointer(&format!("/properties/{key}/enum")).and_then(Value::as_array);
@@ -255,16 +255,16 @@ impl Conversation {
 
 impl Turn {
     /// Returns every call with its result, in order.
-    pub fn finished(&self) -> impl Iterator<Item = &FinishedCall> {
+    pub(super) fn finished(&self) -> impl Iterator<Item = &FinishedCall> {
         self.rounds.iter().flat_map(|round| &round.calls)
     }
 
     /// Returns the result of a call that was made in this turn.
-    pub fn result_of(&self, call: &Call) -> Option<&str> {
+    pub(super) fn result_of(&self, call: &Call) -> Option<&str> {
         self.finished().find(|finished| finished.call == *call).map(|finished| finished.result.as_str())
     }
 
-    pub fn succeeded(&self, name: &str) -> impl Iterator<Item = &FinishedCall> {
+    pub(super) fn succeeded(&self, name: &str) -> impl Iterator<Item = &FinishedCall> {
         let has_result = |done: &&FinishedCall| {
             !results::failed(&done.result) && results::agent_in_background(&done.result).is_none()
         };
@@ -272,7 +272,7 @@ impl Turn {
     }
 
     /// Returns the sub-agents that work in the background.
-    pub fn awaited(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn awaited(&self) -> impl Iterator<Item = &str> {
         let agents = self.finished().filter(|done| done.call.name == "agent");
         agents.filter_map(|done| results::agent_in_background(&done.result))
     }
@@ -287,12 +287,12 @@ impl Turn {
     }
 
     /// Returns the round of the first delegation, when there was one.
-    pub fn first_delegation(&self) -> Option<usize> {
+    pub(super) fn first_delegation(&self) -> Option<usize> {
         self.rounds.iter().position(|round| round.calls.iter().any(|finished| finished.call.name == "agent"))
     }
 
     /// Keeps the calls that were not made in this turn yet, each once.
-    pub fn missing(&self, calls: impl IntoIterator<Item = Call>) -> Vec<Call> {
+    pub(super) fn missing(&self, calls: impl IntoIterator<Item = Call>) -> Vec<Call> {
         let mut missing: Vec<Call> = Vec::new();
         for call in calls {
             if self.result_of(&call).is_none() && !missing.contains(&call) {
@@ -305,7 +305,7 @@ impl Turn {
 
 impl Call {
     /// Returns an argument's text; empty when there is none.
-    pub fn text(&self, argument: &str) -> &str {
+    pub(super) fn text(&self, argument: &str) -> &str {
         self.arguments.get(argument).and_then(Value::as_str).unwrap_or_default()
     }
 }

@@ -15,18 +15,18 @@ const ENTRIES: &str = "main lib index app mod __init__";
 /// Files that say little about what a project does.
 const BACKGROUND: &str = "license licence changelog authors notice copying package-lock";
 
-pub fn is_among(words: &str, word: &str) -> bool {
+pub(super) fn is_among(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// Returns what a file is written in, for a table; its ending when that is not known.
-pub fn language_of(path: &str) -> String {
+pub(super) fn language_of(path: &str) -> String {
     let ending = ending_of(path).unwrap_or("no ending").to_lowercase();
     languages().find(|(known, _)| *known == ending).map_or(ending, |(_, name)| name.to_owned())
 }
 
 /// Returns the ending of a language's files, when a word names a language or is a known ending with its dot.
-pub fn ending_of_language(word: &str) -> Option<&'static str> {
+pub(super) fn ending_of_language(word: &str) -> Option<&'static str> {
     // Single letters and everyday words name no language.
     let language = if is_among("text go c log", word) { "" } else { word };
     let mut languages = languages();
@@ -36,23 +36,23 @@ pub fn ending_of_language(word: &str) -> Option<&'static str> {
 }
 
 /// Tells whether a path ends as files do that people name.
-pub fn has_known_ending(path: &str) -> bool {
+pub(super) fn has_known_ending(path: &str) -> bool {
     let ending = ending_of(path).unwrap_or_default();
     languages().any(|(known, _)| known.eq_ignore_ascii_case(ending)) || is_among(MANIFESTS, name_of(path))
 }
 
 /// Tells whether a file has words for people.
-pub fn is_document(path: &str) -> bool {
+pub(super) fn is_document(path: &str) -> bool {
     ending_of(path).is_some_and(|ending| is_among("md rst adoc txt tex", ending))
 }
 
-pub fn ending_of(path: &str) -> Option<&str> {
+pub(super) fn ending_of(path: &str) -> Option<&str> {
     name_of(path).rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending)
 }
 
 /// Orders files by how much they tell about a project: manifests, readmes, entry points, then the shallow ones. What is
 /// no text is left out.
-pub fn by_importance(paths: &[String]) -> Vec<String> {
+pub(super) fn by_importance(paths: &[String]) -> Vec<String> {
     let mut ordered: Vec<&String> =
         paths.iter().filter(|path| has_known_ending(path) || rank(name_of(path)) < 2).collect();
     ordered.sort_by_key(|path| (path.matches('/').count() * 10 + rank(name_of(path)), path.len(), *path));
@@ -60,14 +60,14 @@ pub fn by_importance(paths: &[String]) -> Vec<String> {
 }
 
 /// Returns the files that have to do with a subject, by their paths.
-pub fn about(paths: &[String], subject: &str) -> Vec<String> {
+pub(super) fn about(paths: &[String], subject: &str) -> Vec<String> {
     let subject = subject.trim_end_matches('/').to_lowercase();
     let fits = |path: &&String| subject.split_whitespace().any(|word| path.to_lowercase().contains(word));
     paths.iter().filter(fits).cloned().collect()
 }
 
 /// Counts things by their names, the most frequent first.
-pub fn tally<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, usize)> {
+pub(super) fn tally<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, usize)> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for name in names {
         match counts.iter_mut().find(|(known, _)| *known == name) {
@@ -80,11 +80,11 @@ pub fn tally<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(&'a str, usiz
 }
 
 /// Returns the first part of a path, or nothing for a file at the top.
-pub fn top_of(path: &str) -> &str {
+pub(super) fn top_of(path: &str) -> &str {
     path.split_once('/').map_or("", |(top, _)| top)
 }
 
-pub fn name_of(path: &str) -> &str {
+pub(super) fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 

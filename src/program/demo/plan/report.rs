@@ -21,7 +21,7 @@ const ROWS: usize = 8;
 const SUMMARY: usize = 600;
 
 /// Writes the answer of a turn.
-pub fn answer(view: &View) -> String {
+pub(super) fn answer(view: &View) -> String {
     let sections: &[fn(&View) -> String] = match view.role {
         Role::NoTools => &[without_tools],
         Role::Direct => &[request_line],
@@ -139,7 +139,7 @@ fn kinds(view: &View) -> String {
 }
 
 /// Makes a table of files by what they are written in.
-pub fn kinds_of(paths: &[String]) -> String {
+pub(super) fn kinds_of(paths: &[String]) -> String {
     let languages: Vec<(String, &String)> = paths.iter().map(|path| (files::language_of(path), path)).collect();
     let counts = files::tally(languages.iter().map(|(language, _)| language.as_str()));
     let row = |(name, count): &(&str, usize)| {
@@ -220,13 +220,13 @@ fn from_evidence(question: &str, evidence: &str) -> String {
 }
 
 /// Shows hits as a list, the first ones, and says how many more there are.
-pub fn hit_list(hits: &[Hit]) -> String {
+pub(super) fn hit_list(hits: &[Hit]) -> String {
     let more = hits.len().saturating_sub(HITS);
     list(hits.iter().take(HITS).map(finding).chain((more > 0).then(|| format!("… and {more} more"))))
 }
 
 /// Returns the word for a fence around lines of a file.
-pub fn language(path: &str) -> &str {
+pub(super) fn language(path: &str) -> &str {
     files::ending_of(path).filter(|_| files::has_known_ending(path)).unwrap_or("text")
 }
 

@@ -7,7 +7,7 @@ use crate::program::demo::plan::files::{ending_of_language, has_known_ending, is
 
 /// A thing that a text asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Intent {
+pub(super) enum Intent {
     /// An answer in words, this one; `{tools}` stands for the tools on offer.
     SmallTalk(&'static str),
     /// The work ends with what is there.
@@ -27,7 +27,7 @@ pub enum Intent {
 
 /// A tool with what it is to work on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolUse {
+pub(super) struct ToolUse {
     pub tool: Tool,
     /// An expression, path, pattern or command; for a search the words, of which a quoted phrase is one; for a file that
     /// is written its path and its text.
@@ -38,7 +38,7 @@ pub struct ToolUse {
 
 /// The tools that a person can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tool {
+pub(super) enum Tool {
     Calculator,
     Read,
     Grep,
@@ -116,7 +116,7 @@ const PAIRS: &str = "and/or client/server either/or i/o input/output n/a tcp/ip 
 const DOCUMENTS: &[&str] = &["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "Dockerfile"];
 
 /// Returns everything that a text asks for, in its order; never empty. Of a long text the beginning counts.
-pub fn understand(text: &str) -> Vec<Intent> {
+pub(super) fn understand(text: &str) -> Vec<Intent> {
     let head = text.char_indices().nth(UNDERSTOOD).and_then(|(end, _)| text.get(..end)).unwrap_or(text).trim();
     // A command is what stands between the marks, whatever else it looks like.
     let command =
@@ -148,13 +148,13 @@ pub fn understand(text: &str) -> Vec<Intent> {
 }
 
 /// Tells whether a text speaks of the project as a whole, not only of a part.
-pub fn speaks_of_the_whole(text: &str) -> bool {
+pub(super) fn speaks_of_the_whole(text: &str) -> bool {
     tokens(text).any(|word| is_among(WHOLE, word))
 }
 
 impl Intent {
     /// Returns what the intent needs a tool for, when it needs one.
-    pub fn tool_use(&self) -> Option<ToolUse> {
+    pub(super) fn tool_use(&self) -> Option<ToolUse> {
         match self {
             Self::Use(tool_use) => Some(tool_use.clone()),
             Self::Focus(path) if has_known_ending(path) => Some(ToolUse::new(Tool::Read, path)),
@@ -176,7 +176,7 @@ impl ToolUse {
     }
 
     /// Returns what it works on, for people.
-    pub fn subject(&self) -> String {
+    pub(super) fn subject(&self) -> String {
         match self.tool {
             Tool::Write => and_code(self.words.get(..1).unwrap_or_default()),
             Tool::Calculator | Tool::Read | Tool::Grep | Tool::Glob | Tool::Bash => and_code(&self.words),
@@ -186,7 +186,7 @@ impl ToolUse {
 
 impl Tool {
     /// Returns the tool's name, that of the argument for what it works on, and what it does, as in "I … it now".
-    pub fn names(self) -> (&'static str, &'static str, &'static str) {
+    pub(super) fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Calculator => ("calculator", "expression", "compute"),
             Self::Read => ("read", "path", "read"),

@@ -21,7 +21,7 @@ const TOGETHER: usize = 2;
 
 /// A step: its calls, the reason for them aloud, and what is said before them.
 #[derive(Debug, Default)]
-pub struct Step {
+pub(super) struct Step {
     /// The calls, also those that were made already; none when the step does not apply.
     pub calls: Vec<Call>,
     /// The reason, aloud.
@@ -30,7 +30,7 @@ pub struct Step {
 }
 
 /// Returns the next step of a turn that has calls to make; none when the answer is due.
-pub fn next(view: &View) -> Option<Step> {
+pub(super) fn next(view: &View) -> Option<Step> {
     let steps: &[fn(&View) -> Step] = match view.role {
         _ if view.is_stopped() => &[],
         Role::NoTools => &[],

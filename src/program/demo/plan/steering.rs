@@ -15,7 +15,7 @@ const LINES: usize = 12;
 const PATHS: usize = 24;
 
 /// Says what the model does for a request, in reply to it.
-pub fn promises(view: &View, request: &Request) -> String {
+pub(super) fn promises(view: &View, request: &Request) -> String {
     match request.intents.as_slice() {
         _ if request.kind == TextKind::Rule => "I keep to it from here on.".to_owned(),
         [] => "I take it together with what follows.".to_owned(),
@@ -24,7 +24,7 @@ pub fn promises(view: &View, request: &Request) -> String {
 }
 
 /// Says what the model does for an intent.
-pub fn promise(view: &View, intent: &Intent) -> String {
+pub(super) fn promise(view: &View, intent: &Intent) -> String {
     match (intent, intent.tool_use()) {
         (_, Some(ToolUse { tool, .. })) if !view.talk.offers(tool.names().0) => {
             format!("For that I need the tool `{}`, and it is not available here; I take note of it.", tool.names().0)
@@ -41,7 +41,7 @@ pub fn promise(view: &View, intent: &Intent) -> String {
 }
 
 /// Fills in the tools on offer.
-pub fn small_talk(view: &View, answer: &str) -> String {
+pub(super) fn small_talk(view: &View, answer: &str) -> String {
     let tools: Vec<String> = view.talk.tools.iter().map(|tool| tool.name.clone()).collect();
     answer.replace("{tools}", &and_code(&tools)).trim().to_owned()
 }
@@ -103,7 +103,7 @@ fn tool_outcome(tool_use: &ToolUse, result: &str) -> String {
 }
 
 /// Answers an intent at length.
-pub fn answer(view: &View, intent: &Intent) -> String {
+pub(super) fn answer(view: &View, intent: &Intent) -> String {
     let Some(tool_use) = intent.tool_use() else {
         return match intent {
             Intent::SmallTalk(answer) => small_talk(view, answer),
@@ -140,7 +140,7 @@ pub fn answer(view: &View, intent: &Intent) -> String {
 }
 
 /// Says at the end what came of each steering message.
-pub fn account(view: &View) -> String {
+pub(super) fn account(view: &View) -> String {
     let line = |(index, request): (usize, &Request)| {
         if request.kind == TextKind::Rule {
             return format!("{}. {}: a rule; I keep to it.", index + 1, inline_quote(&request.text));

@@ -7,11 +7,11 @@ use crate::program::demo::plan::files;
 
 /// What stands in every task before the words of the person.
 const REQUEST: &str = "The request behind it:";
-pub const MARKS: [&str; 3] = ["TODO", "FIXME", "HACK"];
+pub(super) const MARKS: [&str; 3] = ["TODO", "FIXME", "HACK"];
 
 /// A part of a project to look at, and what to look for in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Task {
+pub(super) struct Task {
     /// The part's name.
     pub label: String,
     /// A glob pattern that covers it.
@@ -22,12 +22,12 @@ pub struct Task {
 
 impl Task {
     /// Makes the task to look at everything.
-    pub fn whole(label: &str, words: Vec<String>) -> Self {
+    pub(super) fn whole(label: &str, words: Vec<String>) -> Self {
         Self { label: label.to_owned(), pattern: "**/*".to_owned(), words }
     }
 
     /// Divides files into at most so many tasks by their directories; at least two where that many may be.
-    pub fn divide(paths: &[String], most: usize) -> Vec<Self> {
+    pub(super) fn divide(paths: &[String], most: usize) -> Vec<Self> {
         let part = |(top, _): (&str, usize)| match top {
             "" => Self { label: "the top level".to_owned(), pattern: "*".to_owned(), words: Vec::new() },
             top => Self { label: format!("{top}/"), pattern: format!("{top}/**/*"), words: Vec::new() },
@@ -44,7 +44,7 @@ impl Task {
     }
 
     /// Writes the task for a sub-agent that has some files to look at: it says all there is to know.
-    pub fn text(&self, paths: &[String], request: &str) -> String {
+    pub(super) fn text(&self, paths: &[String], request: &str) -> String {
         let own: Vec<String> = paths.iter().filter(|path| self.covers(path)).cloned().collect();
         let first: Vec<String> = files::by_importance(&own).into_iter().take(2).collect();
         let with = |verb: &str, words: &[String]| match words {
@@ -63,7 +63,7 @@ impl Task {
         )
     }
 
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let (own, _) = text.split_once(REQUEST)?;
         let (label, rest) = own.strip_prefix("Survey ")?.split_once(" in the current directory")?;
         let (head, look) = rest.split_once("Look for ").unwrap_or((rest, ""));
@@ -73,7 +73,7 @@ impl Task {
     }
 
     /// Returns the directory in which the pattern stays; empty when it stays in none.
-    pub fn scope(&self) -> &str {
+    pub(super) fn scope(&self) -> &str {
         self.pattern.split_once("/**").map_or("", |(directory, _)| directory)
     }
 

@@ -15,7 +15,7 @@ const MOST_ROUNDS: usize = 24;
 
 /// What a turn is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub(super) enum Role {
     /// Plain requests, each done by its tool.
     Direct,
     /// A look at the whole project.
@@ -30,7 +30,7 @@ pub enum Role {
 
 /// A message of the person with what it asks for.
 #[derive(Debug)]
-pub struct Request {
+pub(super) struct Request {
     pub text: String,
     /// What they ask for, in order.
     pub intents: Vec<Intent>,
@@ -44,7 +44,7 @@ pub struct Request {
 
 /// What the model knows when it plans.
 #[derive(Debug)]
-pub struct View<'a> {
+pub(super) struct View<'a> {
     pub talk: &'a Conversation,
     /// What the turn is about.
     pub role: Role,
@@ -87,7 +87,7 @@ impl Role {
 
 impl<'a> View<'a> {
     /// Derives what is known. The last of several opening messages is what the turn is about.
-    pub fn new(talk: &'a Conversation) -> Self {
+    pub(super) fn new(talk: &'a Conversation) -> Self {
         let mut steering: Vec<Request> = talk.turn.opening.iter().map(|text| Request::new(text, 0)).collect();
         let request = steering.pop().unwrap_or_else(|| Request::new("", 0));
         // An earlier opening message that asks for no particular thing is covered by the last one.
@@ -135,40 +135,40 @@ impl<'a> View<'a> {
     }
 
     /// Returns every intent of the turn with the round after which it came, the request's own first.
-    pub fn intents(&self) -> impl Iterator<Item = (usize, &Intent)> {
+    pub(super) fn intents(&self) -> impl Iterator<Item = (usize, &Intent)> {
         let all = std::iter::once(&self.request).chain(&self.steering);
         all.flat_map(|request| request.intents.iter().map(|intent| (request.after, intent)))
     }
 
     /// Tells whether the turn may have another round.
-    pub fn has_rounds_left(&self) -> bool {
+    pub(super) fn has_rounds_left(&self) -> bool {
         self.talk.turn.rounds.len() < MOST_ROUNDS
     }
 
     /// Tells whether the turn is to end now.
-    pub fn is_stopped(&self) -> bool {
+    pub(super) fn is_stopped(&self) -> bool {
         !self.has_rounds_left() || self.steering.iter().any(|request| request.intents.contains(&Intent::Stop))
     }
 
     /// Tells whether the answer is to be short.
-    pub fn is_brief(&self) -> bool {
+    pub(super) fn is_brief(&self) -> bool {
         self.intents().any(|(_, intent)| *intent == Intent::Brief)
     }
 
     /// Returns the newest focus, when there is one.
-    pub fn focus(&self) -> Option<&String> {
+    pub(super) fn focus(&self) -> Option<&String> {
         self.intents()
             .filter_map(|(_, intent)| if let Intent::Focus(subject) = intent { Some(subject) } else { None })
             .last()
     }
 
     /// Returns the steering that came since the last reply.
-    pub fn fresh(&self) -> impl Iterator<Item = &Request> {
+    pub(super) fn fresh(&self) -> impl Iterator<Item = &Request> {
         let rounds = self.talk.turn.rounds.len();
         self.steering.iter().filter(move |request| request.after == rounds && !request.is_settled)
     }
 
-    pub fn call(&self, tool_use: &ToolUse) -> Option<Call> {
+    pub(super) fn call(&self, tool_use: &ToolUse) -> Option<Call> {
         let (name, argument, _) = tool_use.tool.names();
         match tool_use.tool {
             Tool::Grep => self.grep(&either(&tool_use.words), &tool_use.scope),
@@ -182,22 +182,22 @@ impl<'a> View<'a> {
         }
     }
 
-    pub fn read_files<'p>(&self, paths: impl IntoIterator<Item = &'p String>) -> Vec<Call> {
+    pub(super) fn read_files<'p>(&self, paths: impl IntoIterator<Item = &'p String>) -> Vec<Call> {
         paths.into_iter().filter_map(|path| self.talk.call("read", &[("path", path)])).collect()
     }
 
     /// Makes the search for the words of the task.
-    pub fn search_for_task(&self) -> Option<Call> {
+    pub(super) fn search_for_task(&self) -> Option<Call> {
         self.grep(&either(&self.task.words), self.task.scope()).filter(|_| !self.task.words.is_empty())
     }
 
     /// Makes the search for open TODOs.
-    pub fn open_ends(&self) -> Option<Call> {
+    pub(super) fn open_ends(&self) -> Option<Call> {
         self.grep(&MARKS.join("|"), self.task.scope())
     }
 
     /// Makes the search for definitions: headings where most files are documents.
-    pub fn definitions(&self) -> Option<Call> {
+    pub(super) fn definitions(&self) -> Option<Call> {
         let documents = self.files.iter().filter(|path| files::is_document(path)).count();
         let pattern = if documents * 2 > self.files.len() {
             r"^#{1,3} [^ ]"
@@ -212,16 +212,16 @@ impl<'a> View<'a> {
     }
 
     /// Returns the result of a call; empty when it was not made.
-    pub fn result(&self, call: Option<Call>) -> &'a str {
+    pub(super) fn result(&self, call: Option<Call>) -> &'a str {
         call.and_then(|call| self.talk.turn.result_of(&call)).unwrap_or_default()
     }
 
-    pub fn listing(&self) -> &'a str {
+    pub(super) fn listing(&self) -> &'a str {
         self.result(self.talk.call("glob", &[("pattern", &self.task.pattern)]))
     }
 
     /// Returns what a search found in the files in view, and how much that is for people.
-    pub fn found(&self, call: Option<Call>, noun: &str) -> (Vec<Hit>, String) {
+    pub(super) fn found(&self, call: Option<Call>, noun: &str) -> (Vec<Hit>, String) {
         let result = self.result(call);
         let mut hits = results::hits(result);
         hits.retain(|hit| {
@@ -232,7 +232,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the path and the lines of each file that was read in the turn, in order.
-    pub fn files_read(&self) -> Vec<(&'a str, Vec<Hit>)> {
+    pub(super) fn files_read(&self) -> Vec<(&'a str, Vec<Hit>)> {
         let read = self.talk.turn.succeeded("read").map(|done| {
             let path = done.call.text("path");
             (path, results::lines(path, &done.result))
@@ -241,7 +241,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the main files that no turn has read, in order.
-    pub fn unread(&self) -> Vec<String> {
+    pub(super) fn unread(&self) -> Vec<String> {
         let turns = self.talk.earlier.iter().chain([&self.talk.turn]);
         let read: Vec<&str> =
             turns.flat_map(|turn| turn.succeeded("read")).map(|done| done.call.text("path")).collect();
@@ -249,7 +249,7 @@ impl<'a> View<'a> {
     }
 
     /// Says what was found before in this conversation; empty when nothing was.
-    pub fn memory(&self) -> String {
+    pub(super) fn memory(&self) -> String {
         let Some((turn, files)) = self.talk.earlier_listing() else { return String::new() };
         let request = inline_quote(turn.opening.last().map(String::as_str).unwrap_or_default());
         format!("Earlier in this conversation, for {request}, I listed {} here.", number(files.len(), "file"))

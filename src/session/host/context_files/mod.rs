@@ -25,7 +25,7 @@ use steersman_base::limits;
 use steersman_base::text::visible_line;
 use steersman_tools::workspace::{directories_up_to, is_shared, project_root};
 
-pub use nested::NestedInstructions;
+pub(super) use nested::NestedInstructions;
 
 use reading::{Found, Origin, named_in};
 

@@ -32,7 +32,7 @@ const COMMANDS: &str = "bash";
 const BEFORE_DIRECTORY: [&str; 3] = ["cd", "pushd", "-C"];
 
 /// The extension that brings the instructions of directories in which the main agent works.
-pub struct NestedInstructions {
+pub(crate) struct NestedInstructions {
     places: ContextPlaces,
     cwd: PathBuf,
     root: PathBuf,
@@ -54,7 +54,7 @@ struct NestedState {
 
 impl NestedInstructions {
     /// Makes the extension for an agent that works in a directory and whose system prompt holds these files.
-    pub fn new(places: ContextPlaces, cwd: &Path, first: &ContextFiles) -> Self {
+    pub(crate) fn new(places: ContextPlaces, cwd: &Path, first: &ContextFiles) -> Self {
         let root = root_of(&places, cwd);
         Self { places, cwd: cwd.to_path_buf(), root, first: first.seen.clone(), state: Arc::default() }
     }

@@ -115,7 +115,7 @@ pub(super) struct Repeats {
 
 impl Repeats {
     /// Takes the next call.
-    pub fn count(&mut self, tool: &str, arguments: &Arguments) {
+    pub(super) fn count(&mut self, tool: &str, arguments: &Arguments) {
         let mut hasher = DefaultHasher::new();
         (tool, arguments.to_string()).hash(&mut hasher);
         let call = hasher.finish();
@@ -141,7 +141,7 @@ struct Samples {
 
 impl ToolTimes {
     /// Takes the time of a call that ended, milliseconds.
-    pub fn add(&mut self, tool: &str, ms: u64) {
+    pub(super) fn add(&mut self, tool: &str, ms: u64) {
         // The names come from models; they could invent any number of them.
         if !self.tools.contains_key(tool) && self.tools.len() >= limits::WARN_TOOLS {
             return;
@@ -159,7 +159,7 @@ impl ToolTimes {
     }
 
     /// Returns how long 95 of 100 calls of a tool took at most, milliseconds; `None` while there are too few of them.
-    pub fn usual_ms(&self, tool: &str) -> Option<u64> {
+    pub(super) fn usual_ms(&self, tool: &str) -> Option<u64> {
         let sorted = &self.tools.get(tool)?.sorted;
         if sorted.len() < limits::WARN_SAMPLES {
             return None;

@@ -22,7 +22,7 @@ pub(super) enum Figure {
 
 impl Figure {
     /// Returns its columns, the blank before it included.
-    pub fn width(self) -> u16 {
+    pub(super) fn width(self) -> u16 {
         match self {
             Self::Elapsed => 7,
             Self::Tokens => 10,

@@ -32,13 +32,13 @@ pub(super) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     /// Looks a row's agent up.
-    pub fn new(agents: &'a Agents, rows: &'a Rows, row: &'a Row) -> Option<Self> {
+    pub(super) fn new(agents: &'a Agents, rows: &'a Rows, row: &'a Row) -> Option<Self> {
         let node = agents.nodes().get(row.agent)?;
         Some(Self { row, node, guide: rows.guide(agents, row), name: one_line(&agent_name(&node.id)) })
     }
 
     /// Returns what the row is to a pointer.
-    pub fn region(&self) -> Region {
+    pub(super) fn region(&self) -> Region {
         match self.row.kind {
             RowKind::Agent | RowKind::Collapsed => Region::Agent(self.node.id.clone()),
             RowKind::Past { .. } => Region::Ended(self.node.id.clone()),
@@ -46,7 +46,7 @@ impl<'a> Shown<'a> {
     }
 
     /// Returns how many running agents the row stands for.
-    pub fn running(&self) -> usize {
+    pub(super) fn running(&self) -> usize {
         match self.row.kind {
             RowKind::Agent => usize::from(self.node.running()),
             RowKind::Collapsed => self.node.totals().running,
@@ -55,7 +55,7 @@ impl<'a> Shown<'a> {
     }
 
     /// Returns the columns of guide and name.
-    pub fn width(&self) -> u16 {
+    pub(super) fn width(&self) -> u16 {
         match self.row.kind {
             RowKind::Agent | RowKind::Collapsed => {
                 let guide = u16::try_from(self.guide.len().saturating_mul(3)).unwrap_or(u16::MAX);
@@ -138,7 +138,7 @@ pub(super) struct Look {
 
 impl Look {
     /// Divides so much room beside guide and name.
-    pub fn for_width(room: u16) -> Self {
+    pub(super) fn for_width(room: u16) -> Self {
         let beside = room.saturating_sub(MARKS);
         Self { figures: cells::fitting(beside.saturating_sub(LEAST_WORD)), beside }
     }

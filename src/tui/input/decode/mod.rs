@@ -40,7 +40,7 @@ const SIXELS: Decoded = Decoded::Pictures(PictureProtocol::Sixel);
 
 /// One thing that the bytes meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decoded {
+pub(super) enum Decoded {
     Key(KeyEvent),
     Paste(String),
     Mouse(MouseEvent),
@@ -56,7 +56,7 @@ pub enum Decoded {
 
 /// What has not come in full yet.
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub(super) struct Decoder {
     pending: Vec<u8>,
     paste: Option<Vec<u8>>,
     /// What was taken for keys last because nothing followed: the beginning of a key or an answer that came apart, perhaps.
@@ -69,7 +69,7 @@ pub struct Decoder {
 
 /// What the bytes that are pending wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Awaits {
+pub(super) enum Awaits {
     /// The rest of a key: without it they are keys by themselves, as a lone Esc is.
     Key,
     /// The rest of an answer of the terminal: without it they are nothing.
@@ -88,7 +88,7 @@ enum Step {
 
 impl Decoder {
     /// Takes bytes; what they complete goes to `out`.
-    pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<Decoded>) {
+    pub(super) fn feed(&mut self, bytes: &[u8], out: &mut Vec<Decoded>) {
         let cut = std::mem::take(&mut self.decided);
         let is_rest_typed = std::mem::take(&mut self.is_rest_typed);
         if !cut.is_empty() && is_rest(&cut, is_rest_typed, &[&cut, bytes].concat()) {
@@ -132,7 +132,7 @@ impl Decoder {
     }
 
     /// Returns what the last bytes wait for; `None` where nothing is to be decided without more of them.
-    pub fn awaits(&self) -> Option<Awaits> {
+    pub(super) fn awaits(&self) -> Option<Awaits> {
         match self.pending.as_slice() {
             [] => None,
             _ if self.paste.is_some() => None,
@@ -147,7 +147,7 @@ impl Decoder {
     }
 
     /// Takes what waits for more as it is: nothing followed.
-    pub fn decide(&mut self, out: &mut Vec<Decoded>) {
+    pub(super) fn decide(&mut self, out: &mut Vec<Decoded>) {
         let Some(awaits) = self.awaits() else { return };
         let pending = std::mem::take(&mut self.pending);
         let taken = std::mem::take(&mut self.taken);
@@ -185,17 +185,17 @@ impl Decoder {
     }
 
     /// Tells whether the bytes that are pending end with an escape character, which may begin the end of an answer.
-    pub fn ends_in_escape(&self) -> bool {
+    pub(super) fn ends_in_escape(&self) -> bool {
         self.pending.ends_with(&[ESC])
     }
 
     /// Makes a key of what was taken for one: what comes now is too late to be its rest.
-    pub fn keep_decided(&mut self) {
+    pub(super) fn keep_decided(&mut self) {
         self.decided.clear();
     }
 
     /// Forgets what has not come in full.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         *self = Self::default();
     }
 

@@ -10,7 +10,7 @@ use crate::keymap::{self, Chord};
 
 /// Returns the text of a paste. Of a control sequence that is no character only the escape character stays, so that what
 /// takes the text can say that something was left out.
-pub fn text(bytes: &[u8]) -> String {
+pub(super) fn text(bytes: &[u8]) -> String {
     let mut text = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
     while let Some(at) = memchr::memchr(ESC, rest) {

@@ -44,7 +44,7 @@ impl TerminalLink {
 }
 
 #[derive(Debug)]
-pub struct Incoming {
+pub(super) struct Incoming {
     link: TerminalLink,
     decoder: Decoder,
     items: Vec<Decoded>,
@@ -63,7 +63,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    pub fn new(link: TerminalLink) -> Self {
+    pub(super) fn new(link: TerminalLink) -> Self {
         Self {
             link,
             decoder: Decoder::default(),
@@ -78,7 +78,7 @@ impl Incoming {
     }
 
     /// Takes bytes that were read at this moment.
-    pub fn feed(&mut self, bytes: &[u8], at: Instant) {
+    pub(super) fn feed(&mut self, bytes: &[u8], at: Instant) {
         if !is_within(self.decided, limits::LATE_REST, at) {
             self.decoder.keep_decided();
         }
@@ -99,7 +99,7 @@ impl Incoming {
     }
 
     /// Returns when something is to be taken out, if nothing comes before; `None` while there is nothing.
-    pub fn due(&self) -> Option<Instant> {
+    pub(super) fn due(&self) -> Option<Instant> {
         let last = self.last?;
         let held = (!self.items.is_empty()).then(|| last + self.hold());
         let undecided = self.decoder.awaits().map(|awaits| last + self.patience(awaits));
@@ -107,7 +107,7 @@ impl Incoming {
     }
 
     /// Takes out what is due at this moment.
-    pub fn take_due(&mut self, at: Instant) -> Vec<Decoded> {
+    pub(super) fn take_due(&mut self, at: Instant) -> Vec<Decoded> {
         let Some(last) = self.last else { return Vec::new() };
         if self.decoder.awaits().is_some_and(|awaits| last + self.patience(awaits) <= at) {
             self.decide(at);
@@ -121,13 +121,13 @@ impl Incoming {
     }
 
     /// Takes out all, also what may go on.
-    pub fn take_decoded(&mut self) -> Vec<Decoded> {
+    pub(super) fn take_decoded(&mut self) -> Vec<Decoded> {
         self.is_pasting = false;
         std::mem::take(&mut self.items)
     }
 
     /// Takes out all at the end of the input; what has not come in full is decided or forgotten.
-    pub fn end(&mut self) -> Vec<Decoded> {
+    pub(super) fn end(&mut self) -> Vec<Decoded> {
         if let Some(last) = self.last {
             self.decide(last);
         }
@@ -136,7 +136,7 @@ impl Incoming {
     }
 
     /// Tells whether so much has come that it is to be handed on at once.
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         let is_long = |one: &Decoded| matches!(one, Decoded::Paste(text) if text.len() >= limits::PASTE_READ_BYTES);
         self.items.len() >= BATCH || self.items.last().is_some_and(is_long)
     }

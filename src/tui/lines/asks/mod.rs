@@ -19,14 +19,14 @@ use steersman_session::model::{DetailPart, WaitingAgent};
 
 /// The question that was written last, as far as it was written.
 #[derive(Debug)]
-pub struct WrittenQuestion {
+pub(super) struct WrittenQuestion {
     id: QuestionId,
     rows: Vec<String>,
     written: usize,
 }
 
 impl WrittenQuestion {
-    pub fn write(app: &App, id: QuestionId, question: &Question, page: &mut Page) -> Self {
+    pub(super) fn write(app: &App, id: QuestionId, question: &Question, page: &mut Page) -> Self {
         let who = question.agent.as_ref().map_or_else(|| "Steersman".to_owned(), name_of);
         let others = match app.questions.len() {
             0 | 1 => String::new(),
@@ -40,7 +40,7 @@ impl WrittenQuestion {
     }
 
     /// Writes what was not written yet, up to a limit.
-    pub fn more(&mut self, page: &mut Page) {
+    pub(super) fn more(&mut self, page: &mut Page) {
         for row in self.rows.iter().skip(self.written).take(limits::QUESTION_LINES) {
             page.add(row);
         }
@@ -51,12 +51,12 @@ impl WrittenQuestion {
         }
     }
 
-    pub fn id(&self) -> QuestionId {
+    pub(super) fn id(&self) -> QuestionId {
         self.id
     }
 
     /// Returns what was written, as the state wants to know it.
-    pub fn seen(&self) -> ShownQuestion {
+    pub(super) fn seen(&self) -> ShownQuestion {
         ShownQuestion {
             id: self.id,
             top: 0,
@@ -70,7 +70,7 @@ impl WrittenQuestion {
     }
 }
 
-pub fn paused(app: &App, waiting: &WaitingAgent, page: &mut Page) {
+pub(super) fn paused(app: &App, waiting: &WaitingAgent, page: &mut Page) {
     let name = name_of(&waiting.agent);
     match app.ui.run.pauses.place(&waiting.agent) {
         Some(PausePlace::Call(call)) => {
@@ -92,7 +92,7 @@ pub fn paused(app: &App, waiting: &WaitingAgent, page: &mut Page) {
     }
 }
 
-pub fn arguments(call: &ToolCall, page: &mut Page) {
+pub(super) fn arguments(call: &ToolCall, page: &mut Page) {
     for line in editable(&call.arguments).lines() {
         page.add(&format!("argument: {line}"));
     }

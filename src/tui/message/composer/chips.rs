@@ -9,17 +9,17 @@ use std::sync::Arc;
 use steersman_base::limits;
 
 /// Stands where a chip begins.
-pub const OPEN: char = '\u{FDD0}';
+pub(super) const OPEN: char = '\u{FDD0}';
 /// Stands where a chip ends.
-pub const CLOSE: char = '\u{FDD1}';
+pub(super) const CLOSE: char = '\u{FDD1}';
 
 /// The texts behind the labels.
 #[derive(Debug, Clone, Default)]
-pub struct Chips(Vec<(String, Arc<str>)>);
+pub(super) struct Chips(Vec<(String, Arc<str>)>);
 
 /// A chip on one line, from one character to before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChipSpan<'a> {
+pub(super) struct ChipSpan<'a> {
     /// The first character.
     pub start: usize,
     /// The character behind it.
@@ -30,17 +30,17 @@ pub struct ChipSpan<'a> {
 }
 
 /// Tells whether a paste is shown as a chip.
-pub fn is_large(text: &str) -> bool {
+pub(super) fn is_large(text: &str) -> bool {
     text.chars().nth(limits::CHIP_CHARS).is_some() || lines(text) > limits::CHIP_LINES
 }
 
 impl Chips {
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Takes a text; returns what stands for it in the message. The word says where it came from.
-    pub fn collapse(&mut self, word: &str, text: &str) -> String {
+    pub(super) fn collapse(&mut self, word: &str, text: &str) -> String {
         let plain = match lines(text) {
             1 => format!("{word} 1 line, {}", size(text.len())),
             lines => format!("{word} {lines} lines, {}", size(text.len())),
@@ -59,7 +59,7 @@ impl Chips {
     }
 
     /// Returns the text behind a label.
-    pub fn text(&self, label: &str) -> Option<&str> {
+    pub(super) fn text(&self, label: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == label).map(|(_, text)| &**text)
     }
 
@@ -78,7 +78,7 @@ impl Chips {
     }
 
     /// Puts the texts in the places of their chips.
-    pub fn expand<'a>(&self, shown: &'a str) -> Cow<'a, str> {
+    pub(super) fn expand<'a>(&self, shown: &'a str) -> Cow<'a, str> {
         if self.0.is_empty() || !shown.contains(OPEN) {
             return Cow::Borrowed(shown);
         }
@@ -94,7 +94,7 @@ impl Chips {
     }
 
     /// Returns the bytes of the text with the chips in it expanded.
-    pub fn expanded_len(&self, shown: &str) -> usize {
+    pub(super) fn expanded_len(&self, shown: &str) -> usize {
         let more = |place: ChipSpan<'_>| {
             let text = self.text(place.label).map_or(0, str::len);
             (text, place.bytes.1 - place.bytes.0)
@@ -104,13 +104,13 @@ impl Chips {
     }
 
     /// Forgets the texts whose chips are not in this text.
-    pub fn keep(&mut self, shown: &str) {
+    pub(super) fn keep(&mut self, shown: &str) {
         self.0.retain(|(label, _)| places(shown).any(|place| place.label == label));
     }
 }
 
 /// Returns the chips of a text and the places where one of these labels stands, in order.
-pub fn places_with<'a>(shown: &'a str, labels: &'a [String]) -> Vec<ChipSpan<'a>> {
+pub(super) fn places_with<'a>(shown: &'a str, labels: &'a [String]) -> Vec<ChipSpan<'a>> {
     let mut all: Vec<ChipSpan<'a>> = places(shown).collect();
     for label in labels {
         for (at, label) in shown.match_indices(label.as_str()) {
@@ -124,12 +124,12 @@ pub fn places_with<'a>(shown: &'a str, labels: &'a [String]) -> Vec<ChipSpan<'a>
 }
 
 /// Writes a shown text for people: each chip in brackets.
-pub fn in_brackets(shown: &str) -> String {
+pub(super) fn in_brackets(shown: &str) -> String {
     shown.replace(OPEN, "[").replace(CLOSE, "]")
 }
 
 /// Returns the chips of a text, in order; character places count from the start of the text.
-pub fn places(shown: &str) -> impl Iterator<Item = ChipSpan<'_>> {
+pub(super) fn places(shown: &str) -> impl Iterator<Item = ChipSpan<'_>> {
     let mut byte = 0;
     let mut column = 0;
     std::iter::from_fn(move || {
@@ -151,7 +151,7 @@ fn lines(text: &str) -> usize {
 }
 
 /// Writes a number of bytes for people.
-pub fn size(bytes: usize) -> String {
+pub(crate) fn size(bytes: usize) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
         1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),

@@ -10,7 +10,7 @@ const INTERNAL: std::ops::RangeInclusive<char> = '\u{FDD0}'..='\u{FDEF}';
 /// Makes every line end `\n` and removes what would be invisible; returns how many characters went.
 ///
 /// Joiners and variation selectors stay: emoji are made of them. Tags do not: they can hide whole sentences.
-pub fn clean(text: &str) -> (Cow<'_, str>, usize) {
+pub(super) fn clean(text: &str) -> (Cow<'_, str>, usize) {
     // Most of what comes is plain: then it is looked at once and not copied.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return (Cow::Borrowed(text), 0);

@@ -11,7 +11,7 @@ use super::{Composer, narrow};
 
 impl Composer {
     /// Puts the cursor behind a line, or behind the one after that of the cursor; false where there is no such line.
-    pub fn end_of_line(&mut self, row: Option<usize>) -> bool {
+    pub(crate) fn end_of_line(&mut self, row: Option<usize>) -> bool {
         let row = row.unwrap_or(self.area.cursor().0 + 1);
         let Some(line) = self.area.lines().get(row) else { return false };
         let end = line.chars().count();
@@ -22,7 +22,7 @@ impl Composer {
 
 /// Returns the column of the cursor within its row: of `line` with the cursor before its character `at`, where the sum of
 /// the characters' widths gives `counted`.
-pub fn column(line: &str, at: usize, counted: u16) -> u16 {
+pub(super) fn column(line: &str, at: usize, counted: u16) -> u16 {
     if line.is_ascii() || line.contains('\t') {
         return counted;
     }

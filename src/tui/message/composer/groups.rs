@@ -22,18 +22,18 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    pub fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
     /// Begins a group at this text; one that is open ends there.
-    pub fn begin(&mut self, text: u64) {
+    pub(super) fn begin(&mut self, text: u64) {
         self.end(text);
         self.open = Some(vec![text]);
     }
 
     /// Notes a text of the group that is open.
-    pub fn note(&mut self, text: u64) {
+    pub(super) fn note(&mut self, text: u64) {
         if let Some(open) = &mut self.open
             && open.last() != Some(&text)
         {
@@ -41,14 +41,14 @@ impl Groups {
         }
     }
 
-    pub fn end(&mut self, text: u64) {
+    pub(super) fn end(&mut self, text: u64) {
         self.note(text);
         let open = self.open.take();
         self.keep(open.into_iter().filter(|group| group.len() > 1));
     }
 
     /// Adds the texts of one edit, which may have two halves: as a group, or into the one that is open.
-    pub fn add(&mut self, texts: &[u64]) {
+    pub(super) fn add(&mut self, texts: &[u64]) {
         if self.is_open() {
             for text in texts {
                 self.note(*text);
@@ -59,7 +59,7 @@ impl Groups {
     }
 
     /// Tells whether a step from one text to another ends in the middle of a group.
-    pub fn is_within(&self, way: UndoWay, from: u64, to: u64) -> bool {
+    pub(super) fn is_within(&self, way: UndoWay, from: u64, to: u64) -> bool {
         let (earlier, later) = if way == UndoWay::Back { (to, from) } else { (from, to) };
         let has_step = |group: &&Vec<u64>| {
             let first = group.iter().position(|text| *text == earlier);

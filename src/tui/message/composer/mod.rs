@@ -28,8 +28,8 @@ use ratatui::widgets::Widget;
 use tui_textarea::{CursorMove, CursorRenderMode, TextArea, WrapMode};
 
 use crate::keymap::Edit;
-pub use chips::size;
-pub use parts::Clip;
+pub(super) use chips::size;
+pub(super) use parts::Clip;
 use steersman_base::limits;
 use steersman_base::steering::TextKind;
 use steersman_base::text::is_blank;
@@ -52,7 +52,7 @@ const UNDO_STEPS: usize = 500;
 
 /// The text of the message, its cursor and its undo history.
 #[derive(Debug)]
-pub struct Composer {
+pub(super) struct Composer {
     area: TextArea<'static>,
     rows: u16,
     chips: Chips,
@@ -109,17 +109,17 @@ impl Default for Composer {
 
 impl Composer {
     /// Returns the text as it is sent, with `\n` between lines.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         self.whole(&self.shown())
     }
 
     /// Returns the text as it is shown: a chip is one word. Cheap whatever was pasted.
-    pub fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         self.area.lines().join("\n")
     }
 
     /// Returns the text before the cursor, and the text behind it.
-    pub fn around_cursor(&self) -> (String, String) {
+    pub(super) fn around_cursor(&self) -> (String, String) {
         let (row, column) = self.area.cursor();
         let lines = self.area.lines();
         let line = lines.get(row).map(String::as_str).unwrap_or_default();
@@ -131,16 +131,16 @@ impl Composer {
     }
 
     /// Returns what a part of the shown text stands for.
-    pub fn whole(&self, shown: &str) -> String {
+    pub(super) fn whole(&self, shown: &str) -> String {
         self.chips.expand(shown).into_owned()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.area.is_empty()
     }
 
     /// Types one character; a control character is passed over.
-    pub fn type_char(&mut self, c: char) {
+    pub(super) fn type_char(&mut self, c: char) {
         if clean(c.encode_utf8(&mut [0; 4])).1 == 0 {
             self.keep_steps();
             self.area.insert_char(c);
@@ -148,20 +148,20 @@ impl Composer {
     }
 
     /// Types many characters as one undo step, however many they are.
-    pub fn type_text(&mut self, text: &str) {
+    pub(super) fn type_text(&mut self, text: &str) {
         self.keep_steps();
         self.area.insert_str(clean(text).0);
     }
 
     /// Inserts a line break.
-    pub fn newline(&mut self) {
+    pub(super) fn newline(&mut self) {
         self.keep_steps();
         self.area.insert_newline();
     }
 
     /// Inserts many characters that came at once as one undo step, as a chip when they are too many to be read here.
     /// Never sends, whatever it contains.
-    pub fn paste(&mut self, text: &str) -> Pasted {
+    pub(super) fn paste(&mut self, text: &str) -> Pasted {
         if text.len() > limits::MESSAGE_BYTES.saturating_sub(self.chips.expanded_len(&self.shown())) {
             return Pasted::TooLong;
         }
@@ -177,7 +177,7 @@ impl Composer {
     }
 
     /// Puts the text of the chip before or under the cursor in its place, as one undo step.
-    pub fn expand(&mut self) -> Expanded {
+    pub(super) fn expand(&mut self) -> Expanded {
         let (row, column) = self.area.cursor();
         let line = self.area.lines().get(row).cloned().unwrap_or_default();
         let near = |place: &chips::ChipSpan<'_>| place.start <= column && column <= place.end;
@@ -192,21 +192,21 @@ impl Composer {
     }
 
     /// Replaces the whole text as one undo step.
-    pub fn replace(&mut self, text: &str) {
+    pub(super) fn replace(&mut self, text: &str) {
         let shown = self.fitting(text, 0);
         let chars = self.shown().chars().count();
         self.swap(0, 0, chars, &shown);
     }
 
     /// Replaces so many characters before the cursor as one undo step.
-    pub fn complete(&mut self, chars: usize, with: &str) {
+    pub(super) fn complete(&mut self, chars: usize, with: &str) {
         let (row, column) = self.area.cursor();
         let chars = chars.min(column);
         self.swap(row, column - chars, chars, &clean(with).0);
     }
 
     /// Notes which words of a text stand for images.
-    pub fn know_labels(&mut self, labels: &Arc<[String]>) {
+    pub(super) fn know_labels(&mut self, labels: &Arc<[String]>) {
         if !Arc::ptr_eq(&self.labels, labels) {
             self.labels = Arc::clone(labels);
         }
@@ -214,7 +214,7 @@ impl Composer {
 
     /// Puts a text in the first place of another that stands on one line, as one undo step; the cursor stays where it is
     /// in the text. An empty one stands at the cursor. False when it does not stand there.
-    pub fn swap_first(&mut self, from: &str, to: &str) -> bool {
+    pub(super) fn swap_first(&mut self, from: &str, to: &str) -> bool {
         let (row, column) = self.area.cursor();
         if from.is_empty() {
             self.swap(row, column, 0, to);
@@ -234,7 +234,7 @@ impl Composer {
     }
 
     /// Replaces so many characters at the start of the first row as one undo step; the cursor stays at its character.
-    pub fn put_at_start(&mut self, chars: usize, with: &str) {
+    pub(super) fn put_at_start(&mut self, chars: usize, with: &str) {
         let (row, column) = self.area.cursor();
         self.swap(0, 0, chars, with);
         let shifted = if row == 0 { column.saturating_sub(chars) + with.chars().count() } else { column };
@@ -242,7 +242,7 @@ impl Composer {
     }
 
     /// Moves the cursor or deletes; tells whether anything changed.
-    pub fn edit(&mut self, edit: Edit) -> bool {
+    pub(super) fn edit(&mut self, edit: Edit) -> bool {
         self.keep_steps();
         let before = self.area.cursor();
         let area = &mut self.area;
@@ -275,7 +275,7 @@ impl Composer {
     }
 
     /// Puts the cursor where a place of the screen is, as the text was drawn last.
-    pub fn point(&mut self, place: Position) {
+    pub(super) fn point(&mut self, place: Position) {
         if let Some((row, column)) = self.area.cursor_at_position(place) {
             self.area.move_cursor(CursorMove::Jump(narrow(row), narrow(column)));
             self.keep_steps();
@@ -283,19 +283,19 @@ impl Composer {
     }
 
     /// Scrolls the text by rows, up when there are fewer than none, by moving the cursor.
-    pub fn scroll(&mut self, rows: i16) {
+    pub(super) fn scroll(&mut self, rows: i16) {
         // The crate's own scrolling goes on beyond the ends of the text.
         let towards = if rows < 0 { CursorMove::Up } else { CursorMove::Down };
         (0..rows.unsigned_abs()).for_each(|_| self.area.move_cursor(towards));
     }
 
     /// Takes the last edit back; false when there is none.
-    pub fn undo(&mut self) -> bool {
+    pub(super) fn undo(&mut self) -> bool {
         self.step(UndoWay::Back, TextArea::undo)
     }
 
     /// Does again what was taken back last; false when there is nothing.
-    pub fn redo(&mut self) -> bool {
+    pub(super) fn redo(&mut self) -> bool {
         self.step(UndoWay::Forth, TextArea::redo)
     }
 
@@ -311,29 +311,29 @@ impl Composer {
     }
 
     /// Forgets the text and its history: the queue has it now, or what was removed remembers it.
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.set("", (0, 0));
         self.kind = TextKind::default();
     }
 
-    pub fn kind(&self) -> TextKind {
+    pub(super) fn kind(&self) -> TextKind {
         self.kind
     }
 
     /// Says what the text is to be to its agent.
-    pub fn set_kind(&mut self, kind: TextKind) {
+    pub(super) fn set_kind(&mut self, kind: TextKind) {
         self.kind = kind;
     }
 
     /// Replaces the text, with the cursor at its end and no history: undo never leads back behind it.
-    pub fn load(&mut self, text: &str) {
+    pub(super) fn load(&mut self, text: &str) {
         let shown = self.fitting(text, 0);
         self.set(&shown, (usize::MAX, usize::MAX));
     }
 
     /// Puts texts that came back before the draft, with a blank line between each two. The cursor stays where it was in
     /// the draft. The history is forgotten, as an undo would remove what came back.
-    pub fn put_before(&mut self, texts: &[String]) {
+    pub(super) fn put_before(&mut self, texts: &[String]) {
         if texts.is_empty() {
             return;
         }
@@ -349,7 +349,7 @@ impl Composer {
     }
 
     /// Puts texts behind the draft, as [`Composer::put_before`] puts them before it.
-    pub fn put_behind(&mut self, texts: &[String]) {
+    pub(super) fn put_behind(&mut self, texts: &[String]) {
         let draft = self.shown();
         let block = self.block(texts);
         if is_blank(&block) {
@@ -364,7 +364,7 @@ impl Composer {
     }
 
     /// Takes a text off again that [`Composer::put_before`] has put there; false when it does not stand there any more.
-    pub fn take_front(&mut self, text: &str) -> bool {
+    pub(super) fn take_front(&mut self, text: &str) -> bool {
         let front = clean(text).0;
         let whole = self.shown();
         let chip = chips::places(&whole).next().filter(|chip| chip.start == 0);
@@ -385,7 +385,7 @@ impl Composer {
     }
 
     /// Lays the text out in this width, in columns; without text it shows the longest of the placeholders that fits.
-    pub fn fit(&mut self, width: u16, placeholders: &[&'static str]) {
+    pub(super) fn fit(&mut self, width: u16, placeholders: &[&'static str]) {
         let shown = placeholders.iter().find(|text| text.len() <= width.into());
         let shown = shown.copied().unwrap_or_default();
         // Setting it forgets the measures of the whole text.
@@ -401,7 +401,7 @@ impl Composer {
     }
 
     /// Shows as much of the text as there is room for, whatever was scrolled away on a smaller screen.
-    pub fn unscroll(&mut self) {
+    pub(super) fn unscroll(&mut self) {
         self.scroll_back(self.rows);
     }
 
@@ -415,12 +415,12 @@ impl Composer {
     }
 
     /// Returns the rows that the text took when it was laid out last; at least 1.
-    pub fn rows(&self) -> u16 {
+    pub(super) fn rows(&self) -> u16 {
         self.rows
     }
 
     /// Draws the text and returns where the terminal's cursor belongs.
-    pub fn render(&self, area: Rect, buffer: &mut Buffer) -> Option<Position> {
+    pub(super) fn render(&self, area: Rect, buffer: &mut Buffer) -> Option<Position> {
         if area.is_empty() {
             return None;
         }
@@ -443,7 +443,7 @@ impl Composer {
     }
 
     /// Returns the number of the cursor's line, and the line as far as it stands before the cursor.
-    pub fn before_cursor(&self) -> (usize, &str) {
+    pub(super) fn before_cursor(&self) -> (usize, &str) {
         let (row, column) = self.area.cursor();
         let line = self.area.lines().get(row).map_or("", String::as_str);
         let end = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);

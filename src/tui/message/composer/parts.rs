@@ -11,7 +11,7 @@ use steersman_base::limits;
 
 /// A part of a text, with what its chips stand for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Clip {
+pub(crate) struct Clip {
     shown: String,
     chips: Vec<(String, Arc<str>)>,
     is_lines: bool,
@@ -19,38 +19,38 @@ pub struct Clip {
 
 impl Clip {
     /// Tells whether it is whole lines.
-    pub fn is_lines(&self) -> bool {
+    pub(crate) fn is_lines(&self) -> bool {
         self.is_lines
     }
 }
 
 impl Composer {
     /// Returns where the chips of a text and the labels of images stand in it, in bytes and in order.
-    pub fn chips(&self, shown: &str) -> Vec<(usize, usize)> {
+    pub(crate) fn chips(&self, shown: &str) -> Vec<(usize, usize)> {
         chips::places_with(shown, &self.labels).into_iter().map(|place| place.bytes).collect()
     }
 
     /// Returns how many characters of the shown text stand before the cursor.
-    pub fn cursor_character(&self) -> usize {
+    pub(crate) fn cursor_character(&self) -> usize {
         let (row, column) = self.area.cursor();
         let above = self.area.lines().iter().take(row).map(|line| line.chars().count() + 1);
         above.sum::<usize>() + column
     }
 
     /// Puts the cursor before a character of the shown text.
-    pub fn put_cursor(&mut self, character: usize) {
+    pub(crate) fn put_cursor(&mut self, character: usize) {
         let (row, column) = self.place_of(character);
         self.area.move_cursor(CursorMove::Jump(narrow(row), narrow(column)));
         self.keep_steps();
     }
 
-    pub fn is_at_line_end(&self) -> bool {
+    pub(crate) fn is_at_line_end(&self) -> bool {
         let (row, column) = self.area.cursor();
         self.area.lines().get(row).is_none_or(|line| line.chars().count() <= column)
     }
 
     /// Puts a text in the place of so many characters from one on, as one undo step.
-    pub fn splice(&mut self, from: usize, chars: usize, with: &str) {
+    pub(crate) fn splice(&mut self, from: usize, chars: usize, with: &str) {
         if chars > 0 || !with.is_empty() {
             let (row, column) = self.place_of(from);
             self.swap(row, column, chars, with);
@@ -58,13 +58,13 @@ impl Composer {
     }
 
     /// Copies a part of the shown text.
-    pub fn clip(&self, shown: &str, is_lines: bool) -> Clip {
+    pub(crate) fn clip(&self, shown: &str, is_lines: bool) -> Clip {
         let chip = |place: ChipSpan<'_>| Some((place.label.to_owned(), self.chips.shared(place.label)?));
         Clip { shown: shown.to_owned(), chips: chips::places(shown).filter_map(chip).collect(), is_lines }
     }
 
     /// Returns a copied part so many times, as it is shown here; `None` where the message would become too long.
-    pub fn fitting_clip(&mut self, clip: &Clip, times: usize) -> Option<String> {
+    pub(crate) fn fitting_clip(&mut self, clip: &Clip, times: usize) -> Option<String> {
         let shown = self.shown();
         let whole: usize = clip.chips.iter().map(|(_, text)| text.len()).sum::<usize>() + clip.shown.len();
         let is_short = shown.len() + (clip.shown.len() + 1).saturating_mul(times) <= limits::LAID_OUT_BYTES
@@ -81,18 +81,18 @@ impl Composer {
     }
 
     /// Lets undo take back together what is edited from now on.
-    pub fn begin_group(&mut self) {
+    pub(crate) fn begin_group(&mut self) {
         self.area.set_undo_coalescing(true);
         self.groups.begin(self.fingerprint());
     }
 
-    pub fn end_group(&mut self) {
+    pub(crate) fn end_group(&mut self) {
         self.area.set_undo_coalescing(true);
         self.groups.end(self.fingerprint());
     }
 
     /// Shows these characters as selected.
-    pub fn select(&mut self, characters: Option<(usize, usize)>) {
+    pub(crate) fn select(&mut self, characters: Option<(usize, usize)>) {
         if self.selected.is_some() && characters.is_none() {
             self.area.clear_custom_highlight();
         }

@@ -19,7 +19,7 @@ const WAITING: usize = 8;
 
 /// One thing that was read.
 #[derive(Debug)]
-pub enum LineInput {
+pub(crate) enum LineInput {
     /// A terminal sent this.
     Input(Input),
     /// A whole line, without its end; read at this moment.
@@ -28,7 +28,7 @@ pub enum LineInput {
 }
 
 /// Gives what was read, in order.
-pub enum LineReader {
+pub(super) enum LineReader {
     Keys(Reader),
     Lines(Receiver<LineInput>),
     /// Nothing comes any more.
@@ -40,7 +40,7 @@ impl LineReader {
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn start(kind: OutputKind, link: TerminalLink) -> io::Result<Self> {
+    pub(super) fn start(kind: OutputKind, link: TerminalLink) -> io::Result<Self> {
         Ok(match kind {
             OutputKind::Keys => Self::Keys(Reader::start(terminal::keyboard()?, link, watchdog::end_interrupted)?),
             OutputKind::Lines => {
@@ -52,21 +52,21 @@ impl LineReader {
     }
 
     /// Lets go of the terminal: somebody else reads it.
-    pub fn pause(&mut self) {
+    pub(super) fn pause(&mut self) {
         if let Self::Keys(reader) = self {
             reader.pause();
         }
     }
 
     /// Reads the terminal again.
-    pub fn go_on(&mut self) {
+    pub(super) fn go_on(&mut self) {
         if let Self::Keys(reader) = self {
             reader.go_on();
         }
     }
 
     /// Waits for what comes next, and returns everything that is there.
-    pub async fn next(&mut self) -> Vec<LineInput> {
+    pub(super) async fn next(&mut self) -> Vec<LineInput> {
         match self {
             Self::Keys(reader) => {
                 let mut batch = reader.recv().await;

@@ -21,14 +21,14 @@ const COLUMNS: u16 = 80;
 
 /// How the input is read, and so what may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OutputKind {
+pub(super) enum OutputKind {
     /// Key by key, from a terminal that leaves the line to the program.
     Keys,
     Lines,
 }
 
 /// Writes lines.
-pub struct Output {
+pub(super) struct Output {
     kind: OutputKind,
     writer: Writer,
     columns: u16,
@@ -42,7 +42,7 @@ impl Output {
     ///
     /// # Errors
     /// When standard output is closed, or the modes cannot be set.
-    pub fn open(written: Written) -> io::Result<Self> {
+    pub(super) fn open(written: Written) -> io::Result<Self> {
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         let kind = if is_terminal && !is_dumb { OutputKind::Keys } else { OutputKind::Lines };
@@ -69,12 +69,12 @@ impl Output {
     }
 
     /// Returns how the input is read.
-    pub fn kind(&self) -> OutputKind {
+    pub(super) fn kind(&self) -> OutputKind {
         self.kind
     }
 
     /// Tells whether the input is a terminal, which sends an interrupt for Ctrl+C.
-    pub fn is_terminal() -> bool {
+    pub(super) fn is_terminal() -> bool {
         io::stdin().is_terminal()
     }
 
@@ -82,31 +82,31 @@ impl Output {
     ///
     /// # Errors
     /// When standard output is closed.
-    pub fn device() -> io::Result<Option<OwnedFd>> {
+    pub(super) fn device() -> io::Result<Option<OwnedFd>> {
         if io::stdout().is_terminal() { terminal::device().map(Some) } else { Ok(None) }
     }
 
     /// Returns the columns of a row.
-    pub fn columns(&self) -> u16 {
+    pub(super) fn columns(&self) -> u16 {
         self.columns
     }
 
     /// Takes over another width.
-    pub fn resize(&mut self, columns: u16) {
+    pub(super) fn resize(&mut self, columns: u16) {
         self.columns = columns;
     }
 
-    pub fn write(&mut self, text: &str) {
+    pub(super) fn write(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    pub fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push_str(if self.kind == OutputKind::Keys { "\r\n" } else { "\n" });
     }
 
     /// Hands over what was added.
-    pub fn flush(&mut self) {
+    pub(super) fn flush(&mut self) {
         if !self.text.is_empty() {
             self.sent += 1;
             self.writer.frame(std::mem::take(&mut self.text).into_bytes());
@@ -114,12 +114,12 @@ impl Output {
     }
 
     /// Returns the number of the frame that was handed over last.
-    pub fn handed_over(&self) -> usize {
+    pub(super) fn handed_over(&self) -> usize {
         self.sent
     }
 
     /// Tells whether the terminal has taken everything up to this frame.
-    pub fn has_written(&self, frame: usize) -> bool {
+    pub(super) fn has_written(&self, frame: usize) -> bool {
         self.done.load(Ordering::SeqCst) >= frame
     }
 
@@ -127,7 +127,7 @@ impl Output {
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn reclaim(&mut self) -> io::Result<()> {
+    pub(super) fn reclaim(&mut self) -> io::Result<()> {
         if self.kind == OutputKind::Keys {
             // Modes that are set already would not be set again.
             disable_raw_mode()?;
@@ -138,7 +138,7 @@ impl Output {
     }
 
     /// Gives the terminal to another program, with the modes that it had; waits a moment for the last lines to be written.
-    pub fn lend(&mut self) {
+    pub(super) fn lend(&mut self) {
         self.flush();
         terminal::set_line_modes(false);
         self.writer.finish(PLAIN_PASTES.to_vec(), limits::LINE_FAREWELL);
@@ -150,7 +150,7 @@ impl Output {
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn take_back(&mut self) -> io::Result<()> {
+    pub(super) fn take_back(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
         terminal::set_line_modes(true);
         self.write(MARKED_PASTES);
@@ -158,7 +158,7 @@ impl Output {
     }
 
     /// Gives the terminal its modes back; waits a moment for the last lines to be written.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         match self.kind {
             OutputKind::Keys => {
                 self.lend();

@@ -9,7 +9,7 @@ use steersman_session::model::Sandbox;
 
 /// The room for the words, columns.
 #[derive(Debug, Clone, Copy)]
-pub enum BadgeWidth {
+pub(super) enum BadgeWidth {
     /// Nothing else needs it.
     Ample(u16),
     /// Something else needs it: the mode is said in one word.
@@ -17,7 +17,7 @@ pub enum BadgeWidth {
 }
 
 /// Returns the longest words that fit, or the shortest, with their style.
-pub fn badge(ui: &UiContext, room: BadgeWidth) -> (String, Style) {
+pub(super) fn badge(ui: &UiContext, room: BadgeWidth) -> (String, Style) {
     let guards = &ui.run.permissions;
     let sandbox: &[&str] = match &guards.sandbox {
         Sandbox::Unknown => &[],

@@ -20,11 +20,11 @@ pub(super) struct Live {
 }
 
 impl Live {
-    pub fn new(cell: CellId) -> Self {
+    pub(super) fn new(cell: CellId) -> Self {
         Self { cell, settled: 0, held: String::new() }
     }
 
-    pub fn append(&mut self, shown: &mut String, piece: &str) {
+    pub(super) fn append(&mut self, shown: &mut String, piece: &str) {
         shown.truncate(self.settled);
         self.held.push_str(piece);
         let cut = safe_split(&self.held);

@@ -8,14 +8,14 @@ use crate::widgets::wrap::{Joint, Line};
 
 /// One line of text.
 #[derive(Debug, Default)]
-pub struct TextLine {
+pub(super) struct TextLine {
     pub text: String,
     rows: usize,
 }
 
 /// Walks down the rows of a cell, and knows the place with which each begins.
 #[derive(Debug, Default)]
-pub struct RowPlace {
+pub(super) struct RowPlace {
     pub line: usize,
     pub byte: usize,
     length: usize,
@@ -24,7 +24,7 @@ pub struct RowPlace {
 
 impl RowPlace {
     /// Goes on to the next row.
-    pub fn step(&mut self, row: &Line) {
+    pub(super) fn step(&mut self, row: &Line) {
         match row.joint() {
             Joint::GoesOn(blanks) if self.seen => self.byte += self.length + usize::from(blanks),
             Joint::GoesOn(_) | Joint::Begins => {

@@ -9,11 +9,11 @@ pub(super) struct PrefixSums {
 }
 
 impl PrefixSums {
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.tree.clear();
     }
 
-    pub fn push(&mut self, number: usize) {
+    pub(super) fn push(&mut self, number: usize) {
         let place = self.tree.len() + 1;
         let first = place - lowest_bit(place);
         let mut sum = number;
@@ -26,7 +26,7 @@ impl PrefixSums {
     }
 
     /// Puts another number in the place of one.
-    pub fn change(&mut self, index: usize, old: usize, new: usize) {
+    pub(super) fn change(&mut self, index: usize, old: usize, new: usize) {
         let mut place = index + 1;
         while let Some(sum) = self.tree.get_mut(place - 1) {
             *sum = (*sum + new).saturating_sub(old);
@@ -35,7 +35,7 @@ impl PrefixSums {
     }
 
     /// Returns the sum of the first numbers, so many of them.
-    pub fn sum(&self, count: usize) -> usize {
+    pub(super) fn sum(&self, count: usize) -> usize {
         let mut place = count.min(self.tree.len());
         let mut sum = 0;
         while place > 0 {

@@ -157,7 +157,7 @@ impl Rows {
 }
 
 /// Tells whether a blank row stands between two neighbouring cells; one-line cells of a kind stand close.
-pub fn gap(above: CellGroup, below: CellGroup) -> bool {
+pub(super) fn gap(above: CellGroup, below: CellGroup) -> bool {
     above == CellGroup::Text || above != below
 }
 
