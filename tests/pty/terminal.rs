@@ -1,5 +1,6 @@
 //! The terminal and its other users: the external editor, the shell, the clipboard, the mouse.
 
+use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -442,9 +443,13 @@ fn a_command_that_took_the_stop_along_out_of_the_group_goes_on_with_the_program(
     let mut terminal = Start::against(&server).cwd(work.path()).arg("--mode").arg("auto").run_in_shell();
     let program = children(i32::try_from(terminal.pid()).unwrap())[0];
     terminal.send("start\r");
-    let guards = || guards_of(program.as_raw_nonzero().get());
-    terminal.wait_until("the command", |_| !guards().is_empty());
-    let guard = guards()[0];
+    // One that is there only for a moment, as the program looks at the sandbox, is not that of the command.
+    let seen = Cell::new(None);
+    terminal.wait_until("the command", |_| {
+        let now = guards_of(program.as_raw_nonzero().get()).first().copied();
+        now.is_some() && seen.replace(now) == now
+    });
+    let guard = seen.get().unwrap();
     rustix::process::kill_process(guard, Signal::STOP).unwrap();
     rustix::process::kill_process(program, Signal::TSTP).unwrap();
     terminal.wait_for("Stopped");
