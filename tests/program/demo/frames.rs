@@ -176,6 +176,16 @@ fn where_a_plan_is_to_be_accepted_first_it_is_submitted_once() {
 }
 
 #[test]
+fn what_was_to_be_left_out_is_in_no_section_of_the_report() {
+    let mut run = tour(2);
+    run.say(&framed("m2", TextKind::Add, "skip src"));
+    let report = run.answer();
+    assert!(report.contains("`src` was left out"), "{report}");
+    let sections = report.split("## Steering").next().unwrap();
+    assert!(!sections.contains("src/heater.rs"), "{report}");
+}
+
+#[test]
 fn it_waits_for_agents_in_the_background_and_reports_with_their_answers() {
     let mut run = tour(2);
     let mut answers = Vec::new();

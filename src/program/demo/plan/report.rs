@@ -97,10 +97,16 @@ fn survey(view: &View) -> String {
 /// Shows what the sub-agents found, or else what the own work did.
 fn findings(view: &View) -> String {
     let found = |hit: &Hit| !is_open_end(hit);
-    let agents = view.talk.turn.succeeded("agent").map(|done| {
+    // One that looked at nothing but what is to be skipped has nothing for the answer.
+    let counts = |result: &str| {
+        let hits = results::references(result);
+        hits.is_empty() || !hits.iter().all(|hit| view.is_skipped(hit))
+    };
+    let agents = view.talk.turn.succeeded("agent").filter(|done| counts(&done.result)).map(|done| {
         let label = Task::parse(done.call.text("task")).map_or("An agent".to_owned(), |task| task.label);
         let counts = done.result.lines().find_map(|line| line.strip_prefix("Counted:")).unwrap_or_default();
-        let hits: Vec<Hit> = results::references(&done.result).into_iter().filter(found).take(FINDINGS.0).collect();
+        let hits = results::references(&done.result).into_iter().filter(|hit| found(hit) && !view.is_skipped(hit));
+        let hits: Vec<Hit> = hits.take(FINDINGS.0).collect();
         format!("**{}**{counts}\n\n{}", label.replace(['*', '`', '\n'], ""), hit_list(&hits))
     });
     let mut text = all_joined(agents);
@@ -167,6 +173,7 @@ fn excerpts(view: &View) -> String {
 fn open_ends(view: &View) -> String {
     let reported = view.talk.turn.succeeded("agent").flat_map(|done| results::references(&done.result));
     let marks = reported.chain(view.found(view.open_ends(), "open TODO").0).filter(is_open_end);
+    let marks = marks.filter(|hit| !view.is_skipped(hit));
     section("Open TODOs", &hit_list(&each_once(marks)))
 }
 

@@ -55,6 +55,8 @@ pub(super) struct View<'a> {
     pub task: Task,
     /// The files that the listing shows.
     pub listed: Vec<String>,
+    /// Those that are to be skipped.
+    skipped: Vec<String>,
     /// Those in focus, without what is to be skipped.
     pub files: Vec<String>,
 }
@@ -105,7 +107,8 @@ impl<'a> View<'a> {
         let task = Task::parse(&request.text);
         let role = Role::new(talk, &request, task.as_ref());
         let task = task.unwrap_or_else(|| Task::whole("the whole project", Vec::new()));
-        let mut view = Self { talk, role, request, steering, task, listed: Vec::new(), files: Vec::new() };
+        let mut view =
+            Self { talk, role, request, steering, task, listed: Vec::new(), skipped: Vec::new(), files: Vec::new() };
         view.listed = match talk.earlier_listing() {
             Some((_, files)) if role == Role::FollowUp => files,
             _ => results::paths(view.listing()),
@@ -118,18 +121,26 @@ impl<'a> View<'a> {
             });
             view.task.words = asked.flatten().collect();
         }
+        view.skipped = view.to_skip();
         view.files = view.in_view();
         view
     }
 
+    fn to_skip(&self) -> Vec<String> {
+        let subjects = self.intents().filter_map(|(_, intent)| match intent {
+            Intent::Skip(subject) => Some(subject),
+            _ => None,
+        });
+        subjects.flat_map(|subject| files::about(&self.listed, subject)).collect()
+    }
+
+    /// Tells whether what is found there stays out of the answer.
+    pub fn is_skipped(&self, hit: &Hit) -> bool {
+        self.skipped.contains(&hit.path)
+    }
+
     fn in_view(&self) -> Vec<String> {
-        let mut left = self.listed.clone();
-        for (_, intent) in self.intents() {
-            if let Intent::Skip(subject) = intent {
-                let about = files::about(&left, subject);
-                left.retain(|path| !about.contains(path));
-            }
-        }
+        let left: Vec<String> = self.listed.iter().filter(|path| !self.skipped.contains(path)).cloned().collect();
         let focused = self.focus().map_or(Vec::new(), |subject| files::about(&left, subject));
         if focused.is_empty() { left } else { focused }
     }
