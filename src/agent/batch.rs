@@ -27,7 +27,7 @@ use steersman_base::limits;
 use steersman_base::message::ToolCall;
 use steersman_base::sync::lock;
 use steersman_core::approval::{Asker, PlainAnswer};
-use steersman_core::control::{OnExhausted, StepLimit};
+use steersman_core::control::{Interloper, OnExhausted, StepLimit};
 use steersman_core::provider::Finish;
 use steersman_core::tool::{CallRelease, CallStage, Concurrency, FoundTool, ReleasedBy};
 
@@ -275,12 +275,23 @@ impl Agent {
             tokio::select! {
                 biased;
                 () = any.until(|| (needed_for_release(group, releases) != Some(needed)).then_some(())) => {}
-                () = queue.awaits_delivery(is_enough) => {
+                () = self.until_due(queue, is_enough) => {
                     for release in releases {
                         release.request();
                     }
                     any.until(|| (needed_for_release(group, releases) != Some(needed)).then_some(())).await;
                 }
+            }
+        }
+    }
+
+    /// Waits until such a text would enter at a boundary now: not while the agent is paused.
+    async fn until_due(&self, queue: &Interloper, is_enough: impl Fn(Delivery) -> bool) {
+        loop {
+            queue.awaits_delivery(&is_enough).await;
+            match &self.handles.gate {
+                Some(gate) if gate.is_paused() => gate.opened().await,
+                _ => return,
             }
         }
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use steersman_base::event::{Delivery, Event, Outcome};
+use steersman_base::event::{Delivery, Event, Outcome, UserText};
 use steersman_base::id::AgentId;
 use steersman_base::message::{AgentReport, Message, UserAbout};
-use steersman_base::steering::AgentsGiveWay;
+use steersman_base::steering::{AgentsGiveWay, TextKind};
 use steersman_core::provider::Played;
 use steersman_session::host::{self, Host, LastRun, Resumed, Setup};
 use steersman_session::journal::{Record, read_records, restore};
@@ -481,4 +481,54 @@ fn an_old_answer_in_a_conversation_that_is_written_anew_is_not_taken_for_the_one
     ];
     let answers: Vec<String> = restore(records).answers.into_iter().map(|note| note.answer).collect();
     assert_eq!(answers, ["Nine birds."]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_note_or_a_rule_waits_for_the_sub_agents_unless_it_is_sent_now() {
+    for kind in [TextKind::Note, TextKind::Rule] {
+        let child = Pause::new();
+        let script = [spawns(&[("c1", "file_miner", "Count birds.")]), Played::text("Counted.")];
+        let mut tree = launch(script, vec![("Count birds.", vec![Played::text("Seven.").paused(&child)])]);
+        tree.send("Go.", Delivery::Steer);
+        child.reached().await;
+        tree.host.handle().inject_user_message(&AgentId::main(), ("the port is 1", kind)).unwrap();
+        settle().await;
+        assert_eq!(tree.host.handle().interloper().peek().len(), 1, "{kind:?} waits");
+        child.open();
+        tree.settled().await;
+        let asked = tree.asked(1);
+        assert_eq!((asked[1].as_str(), asked.len()), ("tool#c1: Seven.", 3), "{asked:?}");
+
+        let child = Pause::new();
+        let script =
+            [spawns(&[("c1", "file_miner", "Count birds.")]), Played::text("Noted."), Played::text("Counted.")];
+        let mut tree = launch(script, vec![("Count birds.", vec![Played::text("Seven.").paused(&child)])]);
+        tree.send("Go.", Delivery::Steer);
+        child.reached().await;
+        let text = UserText { kind, delivery: Delivery::Now, ..UserText::new("the port is 1") };
+        tree.host.handle().inject_user_message(&AgentId::main(), text).unwrap();
+        settle().await;
+        assert!(tree.asked(1)[1].contains("works in the background"), "{:?}", tree.asked(1));
+        child.open();
+        tree.settled().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_text_for_a_paused_agent_ends_its_wait_when_it_goes_on() {
+    let child = Pause::new();
+    let script = [spawns(&[("c1", "file_miner", "Count birds.")]), Played::text("Noted."), Played::text("Counted.")];
+    let mut tree = launch(script, vec![("Count birds.", vec![Played::text("Seven.").paused(&child)])]);
+    tree.send("Go.", Delivery::Steer);
+    child.reached().await;
+    let gate = tree.host.handle().agent_controls().main().gate;
+    gate.pause();
+    tree.send("only large ones", Delivery::Steer);
+    settle().await;
+    assert!(!tree.lines().contains(&"in background file_miner 0".to_owned()), "the wait goes on");
+    gate.resume();
+    settle().await;
+    assert!(tree.lines().contains(&"in background file_miner 0".to_owned()), "{:?}", tree.lines());
+    child.open();
+    tree.settled().await;
 }

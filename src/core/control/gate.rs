@@ -49,6 +49,11 @@ impl PauseGate {
         self.lock().paused
     }
 
+    /// Waits until the agent is not paused.
+    pub async fn opened(&self) {
+        until(&self.wake, || (!self.is_paused()).then_some(())).await;
+    }
+
     /// Returns where the agent waits; `None` while it runs.
     pub fn paused_at(&self) -> Option<PausePlace> {
         self.lock().waiting.clone()

@@ -199,7 +199,13 @@ impl Queue {
     /// Returns how urgent the most urgent text is that a drain would look at.
     pub(crate) fn next_delivery(&self) -> Option<Delivery> {
         let mut ready = self.entries().filter(|entry| !entry.held && entry.trigger.is_none());
-        ready.find(|entry| entry.delivery != Delivery::FollowUp).map(|entry| entry.delivery)
+        // A note or a rule can wait for what a text that asks for work would end.
+        let is_due = |entry: &&Pending| match entry.delivery {
+            Delivery::Now => true,
+            Delivery::Steer => entry.kind.asks_for_work(),
+            Delivery::FollowUp => false,
+        };
+        ready.find(is_due).map(|entry| entry.delivery)
     }
 
     /// Keeps what is pending from starting a turn after the one that is stopped.
