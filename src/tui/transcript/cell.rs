@@ -247,6 +247,9 @@ pub struct ChildCell {
     pub name: String,
     pub task: String,
     pub state: ChildState,
+    /// Whether it goes on when the turn of its spawner ends.
+    #[serde(default)]
+    pub goes_on: bool,
 }
 
 /// The content of a cell.

@@ -113,7 +113,7 @@ fn open_turn() -> Vec<Event> {
     vec![
         user("go"),
         call("1", "bash", &json!({"command": "sleep 9"})),
-        spawned("researcher 0", "look"),
+        spawned_by("0", "researcher 0", "look"),
         thinking_delta("hm"),
         delta("so"),
     ]
@@ -125,6 +125,27 @@ fn is_open(body: &Body) -> bool {
         Body::Call(call) => matches!(call.state, CallState::Running { .. }),
         Body::Child(child) => child.state == ChildState::Running,
         Body::User { .. } | Body::Compaction { .. } | Body::Notice { .. } => false,
+    }
+}
+
+#[test]
+fn a_sub_agent_in_the_background_runs_on_behind_the_turn_of_its_spawner() {
+    for background in [true, false] {
+        let start = if background { spawned_by("0", "researcher 0", "look") } else { spawned("researcher 0", "look") };
+        let mut transcript = told(vec![user("go"), start]);
+        if background {
+            transcript.apply(&envelope(Event::AgentBackgrounded { child: "researcher 0".into() }));
+        }
+        transcript.apply(&envelope(ended(Outcome::Completed, None)));
+        let state = |transcript: &Transcript| {
+            let mut children = transcript.cells().iter().filter_map(|cell| cell.body().child().cloned());
+            children.next().unwrap().state
+        };
+        assert_eq!(state(&transcript), ChildState::Running);
+        let finished =
+            Event::AgentFinished { child: "researcher 0".into(), outcome: Outcome::Completed, message: None };
+        transcript.apply(&envelope(finished));
+        assert_eq!(state(&transcript), ChildState::Ended { outcome: Outcome::Completed, message: None });
     }
 }
 

@@ -193,8 +193,14 @@ impl Transcript {
                 self.result(id, content, (*is_error, *elapsed_ms), envelope.at);
                 true
             }
+            Event::AgentBackgrounded { child } => {
+                self.goes_on(child);
+                self.tell(&envelope.event)
+            }
             Event::AgentSpawned { child, task, call, .. } => {
                 let child = ChildCell {
+                    // The user lets it go on, or nobody waits for it.
+                    goes_on: call.is_none() && !child.is_synthesizer(),
                     id: child.clone(),
                     name: text::visible_line(child.as_str()).into_owned(),
                     task: text::visible(task).into_owned(),
@@ -369,6 +375,21 @@ impl Transcript {
         self.notice(Level::Error, &format!("cannot run: {reason}"));
     }
 
+    /// Notes that a sub-agent goes on when the turn of its spawner ends.
+    fn goes_on(&mut self, child: &AgentId) {
+        let Some(place) = self.children.get(child).copied() else { return };
+        if let Some(body) = self.cells.get_mut(place.index()).map(Cell::change) {
+            match body {
+                Body::Child(child) => child.goes_on = true,
+                body => {
+                    if let Some(child) = body.call_mut().and_then(|call| call.child.as_mut()) {
+                        child.goes_on = true;
+                    }
+                }
+            }
+        }
+    }
+
     /// Adds a sub-agent to the call that started it, so that its task is shown once; else as a cell of its own.
     fn spawned(&mut self, call: Option<&CallId>, agent: ChildCell) {
         let is_its = |cell: &CellId| {
@@ -460,6 +481,11 @@ impl Transcript {
         for id in &open {
             let Some(body) = self.cells.get_mut(id.index()).map(Cell::change) else { continue };
             if let Body::Child(child) = body {
+                if child.goes_on {
+                    // It is told of at its own end.
+                    self.open.push(*id);
+                    continue;
+                }
                 child.state = ChildState::Interrupted;
             } else if let Some(call) = body.call_mut() {
                 calls::interrupt(call);
