@@ -49,6 +49,7 @@ impl Agent {
         let asker = Asker { agent: self.id.clone(), call: call.id.clone() };
         // Updates go through a channel so that events are emitted on the agent's task only.
         let (sender, receiver) = mpsc::unbounded_channel();
+        let listeners = self.listeners.clone();
         let mut updates = CallUpdates { agent: self, call, receiver, refused: None, changed: None };
         let context = ToolContext {
             asker,
@@ -63,6 +64,7 @@ impl Agent {
             jobs: Arc::clone(&self.tree.jobs),
             parent: self.listeners.parent().cloned(),
             release: release.clone(),
+            late_report: Arc::new(move |record| listeners.emit(questions::event(record))),
         };
 
         let AnsweredCall { call, note: answered, texts, outcome } =

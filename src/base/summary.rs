@@ -213,7 +213,18 @@ fn tool_summary(tool: &str, fields: &ArgumentFields<'_>) -> Option<String> {
         "agent" => format!("{}: {}", line("name")?, line("task")?),
         "calculator" => line("expression")?,
         "plan" => plan(fields),
+        "ask_user" => questions(fields)?,
         _ => return None,
+    })
+}
+
+/// Returns the first question of a call, and how many come behind it.
+fn questions(fields: &ArgumentFields<'_>) -> Option<String> {
+    let questions = fields.0.get("questions").and_then(Value::as_array)?;
+    let first = one_line(questions.first()?.get("question").and_then(Value::as_str)?);
+    Some(match questions.len() {
+        1 => first,
+        count => format!("{first} (+{} more)", count - 1),
     })
 }
 
@@ -314,6 +325,8 @@ mod tests {
     fn each_tool_is_summed_up_as_people_say_it() {
         for (tool, arguments, shown) in [
             ("read", r#"{"path":"src/a.rs"}"#, "src/a.rs"),
+            ("ask_user", r#"{"questions":[{"question":"Which one?"}]}"#, "Which one?"),
+            ("ask_user", r#"{"questions":[{"question":"One?"},{"question":"Two?"}]}"#, "One? (+1 more)"),
             ("read", r#"{"path":"src/a.rs","offset":10,"limit":50}"#, "src/a.rs, lines 10–59"),
             ("read", r#"{"path":"src/a.rs","offset":10}"#, "src/a.rs, from line 10"),
             ("write", r#"{"path":"a","content":"12345"}"#, "a (5 B)"),

@@ -16,6 +16,7 @@
 //! - `git_clone`: what git is told, what it may ask: `git_clone.rs`, `checkout.rs`; tests: `git_clone/mod.rs`
 //! - `plan`: the steps of an agent's work, shared with the user: `plan.rs`, `src/base/plan/mod.rs`, `src/core/control/plans.rs`;
 //!   tests: `tests/agent/plan/told.rs`
+//! - `ask_user`: what an agent asks the user, and what it is told: `ask_user.rs`; tests: `tests/session/agent_questions.rs`
 //! - `bash`: what the model gets, what is shown live, what is kept: `bash.rs`, `command_run.rs`, `live.rs`,
 //!   `src/core/tool/capture.rs`; tests: `bash.rs`, `output_bombs.rs`, `tests/bench/output.rs`
 //! - commands in the background, and their tools: `jobs/mod.rs`; tests: `jobs/mod.rs`
@@ -24,6 +25,7 @@
 //! - what `fetch` and `web_scrape` share: `page.rs`
 //! - the text of a PDF document, by `pdftotext`: `pdf.rs`
 
+mod ask_user;
 mod bash;
 mod blocking;
 mod calculator;
@@ -58,6 +60,7 @@ use steersman_base::error::BuildError;
 use steersman_core::approval::UseOperation;
 use steersman_core::tool::{Tool, ToolContext, ToolDirectory, ToolError};
 
+pub use ask_user::{AnswerSender, AskBeside, AskUserTool};
 pub use bash::BashTool;
 pub use calculator::Calculator;
 pub use edit::EditTool;

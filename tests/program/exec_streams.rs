@@ -266,6 +266,38 @@ fn a_question_shows_everything_and_is_answered_by_its_number() {
 }
 
 #[test]
+fn what_an_agent_asks_is_answered_by_the_number_of_an_option_or_by_words() {
+    let ask =
+        r#"{"questions": [{"question": "Which database?", "options": [{"label": "SQLite"}, {"label": "Postgres"}]}]}"#;
+    for (line, told) in
+        [("/answer 1 2", "Postgres"), ("/answer MariaDB it is", "MariaDB it is"), ("/no 1 ask Ann", "ask Ann")]
+    {
+        let server = Server::start([Reply::calls(&[("c1", "ask_user", ask)]), Reply::text("Done.")]);
+        let mut run = steered(&server);
+        run.wait_for_error("│ Which database?");
+        run.wait_for_error("answer: /answer 1");
+        run.write("/answer 1 7\n");
+        run.wait_for_error("not answered: the options are 1 to 2");
+        run.write("/yes 1\n");
+        run.wait_for_error("yes is no answer to this question");
+        run.write(&format!("{line}\n"));
+        let end = run.end();
+        assert_eq!(end.code, Some(0), "{}", end.stderr);
+        let result = &server.chats()[1].texts("tool")[0];
+        assert!(result.contains(told), "{result}");
+    }
+}
+
+#[test]
+fn what_an_agent_asks_where_nobody_answers_is_its_default_and_the_run_goes_on() {
+    let ask = r#"{"questions": [{"question": "Which?", "options": [{"label": "a"}, {"label": "b"}], "default": "b"}], "wait": false}"#;
+    let server = Server::start([Reply::calls(&[("c1", "ask_user", ask)]), Reply::text("Done.")]);
+    let end = exec(&server).args(["hello"]).run().end();
+    assert_eq!((end.code, end.stdout.as_str()), (Some(0), "Done.\n"), "{}", end.stderr);
+    assert_eq!(server.chats()[1].texts("tool"), ["b (nobody answered: this is the default)"]);
+}
+
+#[test]
 fn a_yes_that_was_typed_before_the_question_was_written_approves_nothing() {
     let server = Server::start([removal(), Reply::text("I leave it.")]);
     let (mut reader, mut writer) = std::io::pipe().unwrap();

@@ -161,7 +161,7 @@ fn each_form_of_a_permission_is_a_rule_of_this_program() {
         let allowed = read(&json!({ "permissions": { "allow": [unasked] } }).to_string());
         assert_eq!((allowed.rules.allow.len(), allowed.left_out.len()), (0, 0), "{unasked}: {:?}", allowed.left_out);
     }
-    for other in ["SlashCommand(/review:*)", "AskUserQuestion"] {
+    for other in ["SlashCommand(/review:*)", "ToolSearch"] {
         let denied = read(&json!({ "permissions": { "deny": [other] } }).to_string());
         assert_eq!(denied.left_out, [format!("{other} (no rule is about it here: it needs no permission)")]);
     }

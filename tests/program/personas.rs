@@ -16,7 +16,7 @@ const SPY: &str = "+++\nname = \"spy\"\ndescription = \"Looks.\"\ntools = [\"rea
 
 fn tools() -> (TempDir, Vec<Arc<dyn Tool>>) {
     let dir = TempDir::new().unwrap();
-    let pools = Pools::new(Workspace::new(dir.path()).unwrap(), &bench(), &Arc::default()).unwrap();
+    let pools = Pools::new(Workspace::new(dir.path()).unwrap(), &bench(), &Arc::default(), None).unwrap();
     (dir, pools.all())
 }
 

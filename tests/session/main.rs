@@ -6,6 +6,7 @@
 use steersman_test_support as support;
 
 mod agent_controls;
+mod agent_questions;
 mod background_agents;
 mod client;
 mod conditions;

@@ -5,6 +5,7 @@
 
 use steersman_test_support as support;
 
+mod agent_questions;
 mod alerts;
 mod approval_popups;
 mod attachments;

@@ -5,6 +5,7 @@ use steersman_base::event::Event;
 use steersman_base::protocol::QueueOperation;
 use steersman_base::protocol::Request;
 use steersman_core::control::Staleness;
+use steersman_tui::approval::NumberedAnswer;
 use steersman_tui::keymap::Answer;
 use steersman_tui::msg::Effect;
 use steersman_tui::state::Pane;
@@ -311,7 +312,7 @@ proptest! {
                     may = usize::from(
                         ["<a-y>", "<a-s>"].contains(&key) && is_armed
                             || alone == Some(Answer::Once)
-                            || by_mark.is_some_and(Answer::is_yes),
+                            || by_mark.is_some_and(NumberedAnswer::is_yes),
                     );
                     must = may == 1 && (has_keys || key.starts_with("<a-"));
                     // Esc before the question is on the screen stops the turn, whose texts come back.

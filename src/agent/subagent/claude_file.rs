@@ -10,7 +10,7 @@ use crate::subagent::{Persona, TempWorkspace};
 use steersman_base::error::BuildError;
 use steersman_base::front_matter::Document;
 use steersman_base::limits;
-use steersman_core::tool::{PLAN_TOOL, WITHOUT};
+use steersman_core::tool::{ASK_TOOL, PLAN_TOOL, WITHOUT};
 
 /// An agent file, read.
 #[derive(Debug, Clone, PartialEq)]
@@ -179,6 +179,7 @@ fn here(name: &str) -> Option<Vec<String>> {
         "WebSearch" => &["web_search"],
         "Skill" => &["skill"],
         "TodoWrite" | "TodoRead" => &[PLAN_TOOL],
+        "AskUserQuestion" => &[ASK_TOOL],
         "BashOutput" | "TaskOutput" => &["job_output"],
         "KillShell" | "KillBash" | "TaskStop" => &["job_stop"],
         server if server.starts_with(SERVERS) => &[server],

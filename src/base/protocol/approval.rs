@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::id::{AgentId, CallId};
 use crate::plan::Plan;
-use crate::protocol::{FormField, Operation, form_lines};
+use crate::protocol::{AgentQuestion, FormField, Operation, form_lines};
 use crate::summary::calls_made;
 
 /// The number of one approval request of the session. As text it is the id of the events `question` and `answer`.
@@ -111,6 +111,11 @@ pub enum ApprovalSubject {
         /// The calls that a yes allows.
         more: u32,
     },
+    /// What an agent asks the user.
+    AgentQuestion {
+        /// The question.
+        question: AgentQuestion,
+    },
 }
 
 impl ApprovalSubject {
@@ -124,6 +129,10 @@ impl ApprovalSubject {
             Self::MoreCalls { made, more } => {
                 format!("{}: go on for {more} more, or answer from what was found?", calls_made(*made)).into()
             }
+            Self::AgentQuestion { question } if question.waits => {
+                "The agent asks you, and waits for the answer.".into()
+            }
+            Self::AgentQuestion { .. } => "The agent asks you, and works on meanwhile.".into(),
         }
     }
 
@@ -141,6 +150,7 @@ impl ApprovalSubject {
             }
             Self::Plan { plan } => (None, Some(plan.checklist())),
             Self::MoreCalls { .. } => (None, None),
+            Self::AgentQuestion { question } => (None, Some(question.lines())),
         };
         let title = self.title().into_owned();
         (named.map_or_else(|| title.clone(), |named| format!("{title} {named}")), detail)
@@ -159,7 +169,8 @@ pub enum Answer {
     Always,
     /// The same, in later sessions of every project.
     Everywhere,
-    /// A form, filled in with these values; of a call, yes with these arguments instead of its own.
+    /// A form, filled in with these values; of a question of an agent the answer; of a call, yes with these arguments
+    /// instead of its own.
     Filled(Map<String, Value>),
     /// No, with words for the model or without.
     No(Option<String>),

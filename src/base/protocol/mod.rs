@@ -11,6 +11,7 @@
 //! - what a tool wants to do, exactly as it is carried out: `operation.rs`
 //! - a question about an operation, and what can be answered: `approval.rs`
 //! - what fills the context windows: `context.rs`; tests: `tests/tui/context_pane.rs`
+//! - what an agent asks the user, and what an answer to it is: `agent_question.rs`; tests: `tests/session/agent_questions.rs`
 //! - a form that a server wants filled in: `form.rs`; tests: `tests/tui/mcp_servers.rs`
 //! - how an MCP server stands: `servers.rs`; tests: `tests/tui/mcp_servers.rs`
 //! - the hooks, and whether each runs: `hooks.rs`; tests: `tests/tui/hooks_list.rs`
@@ -19,6 +20,7 @@
 //! - what somebody outside sees of a whole session at once: `status.rs`; tests: `tests/session/outside/lines.rs`
 //! - the wire form of all of them: `mod.rs`; tests: `tests/session/client.rs`
 
+mod agent_question;
 mod approval;
 mod context;
 mod form;
@@ -33,6 +35,7 @@ mod update;
 
 pub use crate::details::{Undo, UndoneFile};
 pub use crate::id::ClientId;
+pub use agent_question::{ANSWER, AgentQuestion, AnswerOption, answer_of};
 pub use approval::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, OfferedRule};
 pub use context::{ContextItem, ContextKind, ContextOperation, ContextPart, ContextReport, ContextRequest};
 pub use form::{FieldKind, FormField, check_form, default_form, form_lines, form_text, read_form};

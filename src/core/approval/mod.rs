@@ -29,12 +29,12 @@ pub use approvals::{Approvals, Approved, CallPermission, CallPermit, Proposal};
 pub use grant::Grant;
 pub use kept::{KeptRule, RuleReach, RuleStore};
 pub use policy::{Answerer, Circumstances, HiddenFiles, MainWeb, NOBODY, Network, Policy, Taint, Verdict, only_reads};
-pub use request::{ApprovalRecord, FormAnswer, PlainAnswer, PlanAnswer, Refusal, Unanswered};
+pub use request::{AgentAnswer, ApprovalRecord, FormAnswer, PlainAnswer, PlanAnswer, Refusal, Unanswered};
 pub use rules::{RuleError, Rules, right_form};
 pub use shell::{Shape, outside_arguments, steers};
 pub use steersman_base::mode::{Mode, ModeRefused, Sandboxed};
 pub use steersman_base::protocol::{
-    Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, CloneOperation, CommandOperation, Content,
-    CustomOperation, FetchOperation, FormField, InputOperation, OfferedRule, Operation, SearchOperation,
-    ServerToolOperation, UseOperation, WriteOperation,
+    AgentQuestion, Answer, AnswerOption, ApprovalId, ApprovalRequest, ApprovalSubject, Asker, CloneOperation,
+    CommandOperation, Content, CustomOperation, FetchOperation, FormField, InputOperation, OfferedRule, Operation,
+    SearchOperation, ServerToolOperation, UseOperation, WriteOperation,
 };

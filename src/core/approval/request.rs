@@ -42,6 +42,19 @@ pub enum FormAnswer {
     Nobody,
 }
 
+/// The answer to a question of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentAnswer {
+    /// These options, or the user's own words.
+    Given(Vec<String>),
+    /// The user does not answer it; the user's words, if any.
+    Declined(Option<String>),
+    /// Nobody answered within its time: the default counts.
+    Default(String),
+    /// Nobody is there to ask, or not any more.
+    Nobody,
+}
+
 /// Why an operation is not carried out; the sentence is for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{words}")]

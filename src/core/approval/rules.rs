@@ -16,7 +16,7 @@ use steersman_base::protocol::SERVER_TOOLS;
 use steersman_base::text::{composed, is_blank, visible_line};
 
 /// The tools that rules are about.
-const TOOLS: [(&str, PatternKind); 17] = [
+const TOOLS: [(&str, PatternKind); 18] = [
     ("bash", PatternKind::Command),
     ("write", PatternKind::Path),
     ("edit", PatternKind::Path),
@@ -31,6 +31,7 @@ const TOOLS: [(&str, PatternKind); 17] = [
     ("agent", PatternKind::Query),
     ("skill", PatternKind::Query),
     ("plan", PatternKind::Query),
+    ("ask_user", PatternKind::Query),
     ("job_output", PatternKind::Query),
     ("job_stop", PatternKind::Query),
     (SERVER_TOOLS, PatternKind::Query),
@@ -233,6 +234,7 @@ pub fn right_form(text: &str) -> Option<String> {
         "task" => "agent",
         "shell" => "bash",
         "todowrite" | "todoread" => "plan",
+        "askuserquestion" => "ask_user",
         "bashoutput" | "taskoutput" => "job_output",
         "killshell" | "killbash" | "taskstop" => "job_stop",
         lower => match name.trim().strip_prefix("mcp__").map(|tool| tool.replacen("__", "/", 1)) {

@@ -67,6 +67,9 @@ pub use toolbox::{Additions, FoundTool, Toolbox, WeakAdditions};
 pub use typed::typed;
 pub use with_approval::WithApproval;
 
+/// The name of the tool that asks the user.
+pub const ASK_TOOL: &str = "ask_user";
+
 /// The name of the tool that changes the plan.
 pub const PLAN_TOOL: &str = "plan";
 
@@ -253,7 +256,12 @@ pub struct ToolContext {
     pub parent: Option<AgentId>,
     /// How the call is released before its end.
     pub release: CallRelease,
+    /// Takes what becomes of a question that is open longer than the call, for the record.
+    pub late_report: LateReport,
 }
+
+/// Takes what becomes of a question that is open longer than the call which asked it.
+pub type LateReport = Arc<dyn Fn(ApprovalRecord) + Send + Sync>;
 
 /// One thing that a running call tells.
 #[derive(Debug, Clone, PartialEq)]
@@ -290,6 +298,7 @@ impl ToolContext {
             jobs: Arc::new(NoJobs),
             parent: None,
             release: CallRelease::default(),
+            late_report: Arc::new(|_| {}),
         }
     }
 

@@ -31,7 +31,7 @@ fn list(flags: &Flags) -> Result<Exit, String> {
     // Network access of commands depends on the sandbox.
     let bench = runtime.block_on(workbench(&start.config, &start.places, &start.cwd, &mut warnings));
     let bench = bench.map_err(|error| error.to_string())?;
-    let pools = Pools::new(workspace, &bench, &Arc::default()).map_err(|error| error.to_string())?;
+    let pools = Pools::new(workspace, &bench, &Arc::default(), None).map_err(|error| error.to_string())?;
     let mut roster = Roster::bundled().map_err(|error| error.to_string())?;
     user_agents(&start, &mut roster);
     if let Some(offer) = trusted_offer(&start.places, None, &mut warnings) {

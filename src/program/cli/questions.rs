@@ -13,7 +13,7 @@ use steersman_base::event::{Envelope, Event};
 use steersman_base::id::{AgentId, CallId};
 use steersman_base::limits;
 use steersman_base::message::Arguments;
-use steersman_base::protocol::{Answer, ApprovalId, ApprovalRequest};
+use steersman_base::protocol::{Answer, ApprovalId, ApprovalRequest, ApprovalSubject};
 use steersman_base::sync::lock;
 use steersman_base::text::visible_line;
 use steersman_core::approval::NOBODY;
@@ -140,6 +140,12 @@ fn describe(request: &ApprovalRequest) -> String {
     let (number, has_grant, has_rule) = (request.id.0, request.session.is_some(), request.rule.is_some());
     let session = if has_grant { format!("/session {number}, ") } else { String::new() };
     let always = if has_rule { format!("/always {number}, ") } else { String::new() };
+    if matches!(request.subject, ApprovalSubject::AgentQuestion { .. }) {
+        return format!(
+            "question {number}: {}\nanswer: /answer {number} and the number of an option or your own words, /no {number} or /no {number} WORDS",
+            question(request),
+        );
+    }
     format!(
         "question {number}: {}\nanswer: /yes {number}, {session}{always}/no {number} or /no {number} WORDS",
         question(request),

@@ -41,6 +41,8 @@ pub enum Line {
     Stop,
     /// The answer to the question of this number, or to the only one.
     Answer(Option<u64>, Answer),
+    /// The answer to what an agent asks, as it was written.
+    AnswerText(Option<u64>, String),
     /// An unknown command, or one with wrong arguments.
     Unknown(String),
     /// A line of `--input json`.
@@ -56,7 +58,8 @@ impl Line {
     ///
     /// `/instead`, `/note` and `/rule`, each with words, send these as what the command says; `/when CONDITION: words` and
     /// `/every CONDITION: words` send them when the condition is met; `/stop` cancels; `/yes`, `/session`, `/always`, `/no`
-    /// and `/no words`, each with the number of a question after the command, answer; `> text` is a follow-up, without one blank after the `>`; a doubled `/` or a `\` before `>`
+    /// and `/no words`, each with the number of a question after the command, answer; `/answer`, with that and words, answers what
+    /// an agent asks; `> text` is a follow-up, without one blank after the `>`; a doubled `/` or a `\` before `>`
     /// sends the rest literally; any other `/word` is an unknown command; everything else is a message.
     pub fn parse(line: &str) -> Self {
         if is_blank(line) {
@@ -101,6 +104,7 @@ impl Line {
             "session" if words.is_empty() => Some(Self::Answer(number, Answer::Session)),
             "always" if words.is_empty() => Some(Self::Answer(number, Answer::Always)),
             "everywhere" if words.is_empty() => Some(Self::Answer(number, Answer::Everywhere)),
+            "answer" if !is_blank(words) => Some(Self::AnswerText(number, words.to_owned())),
             "no" => Some(Self::Answer(number, Answer::No((!is_blank(words)).then(|| words.to_owned())))),
             _ => None,
         }
@@ -360,7 +364,7 @@ fn length(line: &Line) -> usize {
         | Line::FollowUp(text)
         | Line::Unknown(text)
         | Line::Json(text) => text.len(),
-        Line::Answer(_, Answer::No(Some(words))) => words.len(),
+        Line::Answer(_, Answer::No(Some(words))) | Line::AnswerText(_, words) => words.len(),
         Line::Answer(..) | Line::Stop | Line::NotText | Line::Ignore => 0,
     }
 }

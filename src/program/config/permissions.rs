@@ -62,7 +62,7 @@ const WRITING: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
 /// Tools of Claude Code whose work here nobody is asked about, so that to allow them needs no rule; with the rule that is about
 /// each, where there is one.
 const UNASKED: [(&str, Option<&str>); 16] = [
-    ("AskUserQuestion", None),
+    ("AskUserQuestion", Some("ask_user")),
     ("BashOutput", Some("job_output")),
     ("EnterPlanMode", None),
     ("ExitPlanMode", Some("plan: submit")),

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::host::command::Commands;
 use crate::host::fill::Fill;
+use crate::host::open_questions::NewQuestions;
 use crate::host::shell::Shell;
 use crate::host::{Command, Mailbox, Notice, Update};
 use steersman_agent::subagent::{Continuation, Continuations};
@@ -39,6 +40,7 @@ pub struct Handle {
     plans: Arc<Plans>,
     context: Arc<ContextBook>,
     continuations: Arc<Continuations>,
+    new_questions: Arc<NewQuestions>,
     keeper: Arc<OnceLock<Arc<dyn Keeper>>>,
     servers: Arc<OnceLock<Arc<Servers>>>,
     jobs: Arc<Jobs>,
@@ -78,6 +80,7 @@ impl Handle {
             plans: Arc::default(),
             context: Arc::default(),
             continuations: Arc::default(),
+            new_questions: Arc::default(),
             keeper: Arc::default(),
             servers: Arc::default(),
             jobs: Arc::default(),
@@ -196,6 +199,11 @@ impl Handle {
     /// Returns the finished sub-agents that can be continued.
     pub fn continuations(&self) -> &Arc<Continuations> {
         &self.continuations
+    }
+
+    /// Returns the questions of agents that the worker has not taken yet.
+    pub fn new_questions(&self) -> &Arc<NewQuestions> {
+        &self.new_questions
     }
 
     /// Returns the rules of the user that hold.

@@ -18,6 +18,7 @@
 //! - MCP servers of a session: `setup.rs`, `src/extensions/mcp/mod.rs`; tests: `tests/extensions/mcp/mod.rs`
 //! - `AGENTS.md`, `CLAUDE.md`: `context_files/mod.rs`; tests: `tests/program/context_files.rs`
 //! - the turns that the user gave finished sub-agents: `continued.rs`
+//! - questions of agents that are open beside their work: `open_questions.rs`; tests: `tests/session/agent_questions.rs`
 
 mod background;
 mod command;
@@ -28,6 +29,7 @@ mod guards;
 mod handle;
 mod instructions;
 mod mailbox;
+mod open_questions;
 mod resumed;
 mod run;
 mod setup;

@@ -13,6 +13,7 @@ use crate::host::Handle;
 use crate::host::context_files::{self, ContextFile, ContextPlaces, NestedInstructions};
 use crate::host::fill::Fill;
 use crate::host::guards::Guards;
+use crate::host::open_questions::QuestionDesk;
 use crate::host::resumed::{ResumeSource, Resumed};
 use crate::host::shell::Shell;
 use crate::host::tools::{Pools, WebPool, Workbench};
@@ -125,7 +126,7 @@ impl Setup {
             .map_err(|error| BuildError::argument(format!("cannot work in {}: {error}", self.cwd.display())))?;
         let root = workspace.root().to_path_buf();
         let workspace = workspace.with_changes(Arc::clone(handle.changes())).with_caution(self.caution);
-        let mut pools = Pools::new(workspace, &self.workbench, handle.plans())?;
+        let mut pools = Pools::new(workspace, &self.workbench, handle.plans(), Some(QuestionDesk::for_tools(handle)))?;
         let (agent_controls, approvals, jobs) = (handle.agent_controls(), handle.approvals(), handle.jobs());
         let skills: Arc<[Skill]> = self.skills.skills().cloned().collect();
         if skills.iter().any(Skill::is_for_model) {

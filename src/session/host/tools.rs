@@ -11,7 +11,7 @@ use steersman_core::control::Plans;
 use steersman_core::tool::{Outputs, Tool, ToolSource};
 use steersman_tools::web;
 use steersman_tools::workspace::{Confinement, Spawner, Workspace};
-use steersman_tools::{BashTool, Calculator, GitCloneTool, PlanTool};
+use steersman_tools::{AskBeside, AskUserTool, BashTool, Calculator, GitCloneTool, PlanTool};
 
 /// What tools work with besides the workspace.
 #[derive(Clone)]
@@ -50,11 +50,17 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// Makes the tools for a workspace, which gets the whole outputs of commands to read.
+    /// Makes the tools for a workspace, which gets the whole outputs of commands to read. Questions to the user stay open
+    /// beside the work of their agents where there is something that keeps them.
     ///
     /// # Errors
     /// When the directory for these outputs cannot be made, or a setting of the web is wrong.
-    pub fn new(workspace: Workspace, bench: &Workbench, plans: &Arc<Plans>) -> Result<Self, BuildError> {
+    pub fn new(
+        workspace: Workspace,
+        bench: &Workbench,
+        plans: &Arc<Plans>,
+        questions: Option<Arc<dyn AskBeside>>,
+    ) -> Result<Self, BuildError> {
         let failed = |error: std::io::Error| {
             BuildError::Extension(format!("no directory for the output of commands: {error}").into())
         };
@@ -73,6 +79,7 @@ impl Pools {
         let mut main = steersman_tools::file_tools(&workspace);
         main.push(Arc::new(Calculator::new()));
         main.push(Arc::new(PlanTool::new(Arc::clone(plans))));
+        main.push(Arc::new(AskUserTool::new(questions)));
         main.extend(steersman_tools::change_tools(&workspace));
         let bash = BashTool::new(
             Arc::clone(&workspace),

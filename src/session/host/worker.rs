@@ -13,6 +13,7 @@ use crate::host::background::{BackgroundTasks, Due};
 use crate::host::command::Command;
 use crate::host::continued::Continued;
 use crate::host::guards::Guards;
+use crate::host::open_questions::OpenQuestions;
 use crate::host::resumed::{ResumeSource, Resumed};
 use crate::host::setup::Built;
 use crate::host::turns::{BetweenTurns, FirstWork, SideWork, TurnLoop, settled};
@@ -258,6 +259,7 @@ impl Worker {
         self.say_rules(&listeners);
         let tasks = BackgroundTasks::new(&agent, sources, &self.choice, &self.compaction_request, &self.handle);
         let continued = Continued::new(self.handle.continuations(), self.handle.mailbox());
+        let questions = OpenQuestions::new(&self.handle);
         let turns = TurnLoop { state: self.publish, end: self.end };
         let queue = Arc::clone(self.handle.interloper());
         let side = SessionWork {
@@ -267,6 +269,7 @@ impl Worker {
             tasks,
             due: Due::default(),
             continued,
+            questions,
             listeners,
         };
         turns.run(agent, queue, side).await;
@@ -289,7 +292,8 @@ impl Worker {
     }
 }
 
-/// What a session does beside the turns: it follows the mode, runs the turns that the user gave finished sub-agents, and does
+/// What a session does beside the turns: it follows the mode, runs the turns that the user gave finished sub-agents, keeps
+/// the questions of agents open, and does
 /// what clients ask of the worker.
 struct SessionWork {
     handle: Handle,
@@ -298,6 +302,7 @@ struct SessionWork {
     tasks: BackgroundTasks,
     due: Due,
     continued: Continued,
+    questions: OpenQuestions,
     listeners: ListenerList,
 }
 
@@ -306,6 +311,7 @@ impl SideWork for SessionWork {
         tokio::select! {
             () = self.guards.changed() => self.guards.say_change(&self.listeners),
             () = self.continued.advance() => {}
+            () = self.questions.advance() => {}
             // A reset has stopped the turn already; it is made when that has ended.
             () = self.handle.commands().woken() => self.due.add(self.tasks.run(self.handle.commands().take_commands())),
         }
@@ -324,6 +330,7 @@ impl SideWork for SessionWork {
         if is_reset {
             agent.reset();
             self.continued.forget();
+            self.questions.withdraw();
             for _ in 0..std::mem::take(&mut self.due).resets {
                 self.handle.interloper().unblock();
             }

@@ -5,17 +5,21 @@
 use std::time::Duration;
 
 use steersman_base::clock::clock;
+use steersman_base::error::spell;
 use steersman_base::limits;
 use steersman_base::plan::PlanStep;
 use steersman_base::protocol::{
-    ApprovalRequest, ApprovalSubject, CloneOperation, CommandOperation, Content, CustomOperation, FetchOperation,
-    InputOperation, Operation, SearchOperation, ServerToolOperation, UseOperation, WriteOperation, form_lines,
+    AnswerOption, ApprovalRequest, ApprovalSubject, CloneOperation, CommandOperation, Content, CustomOperation,
+    FetchOperation, InputOperation, Operation, SearchOperation, ServerToolOperation, UseOperation, WriteOperation,
+    form_lines,
 };
 use steersman_base::text::visible_line;
 
 /// Most characters that are named one by one.
 const NAMED: usize = 8;
 
+/// Most characters of an option's label that is shown whole beside its number.
+const SHORT_LABEL: usize = 24;
 /// Most lines of a text whose size is not told.
 const USUAL_LINES: usize = 3;
 /// Most characters of such a text.
@@ -58,6 +62,29 @@ pub fn approval_parts(request: &ApprovalRequest) -> Vec<DetailPart> {
             parts.extend(plan.steps.iter().map(|of| DetailPart::Exact(visible_line(&step(of)).into_owned())));
         }
         ApprovalSubject::MoreCalls { .. } => {}
+        ApprovalSubject::AgentQuestion { question } => {
+            parts.push(DetailPart::Exact(question.text.clone()));
+            let is_told =
+                |option: &AnswerOption| option.description.is_empty() && option.label.chars().count() <= SHORT_LABEL;
+            if !question.options.iter().all(is_told) {
+                let option = |(number, option): (usize, &AnswerOption)| {
+                    DetailPart::Exact(format!(
+                        "{number} {}: {}",
+                        visible_line(&option.label),
+                        visible_line(&option.description)
+                    ))
+                };
+                parts.extend((1..).zip(&question.options).map(option));
+            }
+            if let (Some(default), Some(seconds)) = (&question.default, question.default_after) {
+                parts.push(DetailPart::Fact(
+                    "default",
+                    format!("{default}, after {}", spell(seconds.saturating_mul(1000))),
+                ));
+            } else if let Some(default) = &question.default {
+                parts.push(DetailPart::Fact("default", default.clone()));
+            }
+        }
     }
     if !request.why.is_empty() {
         parts.push(DetailPart::Fact("asked", request.why.clone()));

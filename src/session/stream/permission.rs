@@ -75,6 +75,7 @@ pub(super) fn question_fields(number: u64, question: &str, request: Option<&Appr
         Some(ApprovalSubject::Form { .. }) => ("form", None),
         Some(ApprovalSubject::Plan { .. }) => ("plan", None),
         Some(ApprovalSubject::MoreCalls { .. }) => ("more_calls", None),
+        Some(ApprovalSubject::AgentQuestion { .. }) => ("ask_user", None),
         Some(ApprovalSubject::Plain { .. }) | None => ("program", None),
     };
     QuestionFields {

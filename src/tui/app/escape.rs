@@ -33,6 +33,8 @@ pub enum Escape {
     LeaveQuestion,
     /// It answers the question with no.
     Decline,
+    /// It puts the question off.
+    PutOff,
     /// It lets the turn answer from what was found.
     AnswerNow,
     /// Nothing: a question has just come up, or a key came just before.
@@ -172,6 +174,7 @@ pub fn next_escape(app: &App) -> Escape {
 fn leaving(subject: Option<&QuestionSubject>) -> Escape {
     match subject {
         Some(QuestionSubject::Approval(_, AnswerChoices::MoreCalls)) => Escape::AnswerNow,
+        Some(QuestionSubject::Approval(_, AnswerChoices::Agent { .. })) => Escape::PutOff,
         Some(QuestionSubject::Approval(
             _,
             AnswerChoices::Always
@@ -244,6 +247,7 @@ impl Escape {
             | Self::LeaveOverlay(_)
             | Self::LeaveQuestion
             | Self::Decline
+            | Self::PutOff
             | Self::AnswerNow
             | Self::Wait
             | Self::LeaveWords
@@ -274,6 +278,7 @@ impl Escape {
             Self::LeaveOverlay(words) => words.iter().map(|words| (*words).to_owned()).collect(),
             Self::LeaveQuestion => vec!["Esc: leaves the question".to_owned(), "Esc: not now".to_owned()],
             Self::Decline => vec!["Esc: no".to_owned()],
+            Self::PutOff => vec!["Esc: puts the question off".to_owned(), "Esc: later".to_owned()],
             Self::AnswerNow => vec!["Esc: answers from what was found".to_owned(), "Esc: answers".to_owned()],
             Self::Wait | Self::TooSoon(_) => vec!["Esc: wait a moment".to_owned(), "Esc: wait".to_owned()],
             Self::LeaveWords => vec!["Esc: back to the question".to_owned(), "Esc: back".to_owned()],

@@ -23,6 +23,9 @@ pub fn ask_about_requests(questions: &mut Questions, ui: &UiContext) {
             (protocol::ApprovalSubject::Form { .. }, _, _) => AnswerChoices::Form,
             (protocol::ApprovalSubject::Plan { .. }, _, _) => AnswerChoices::Plan,
             (protocol::ApprovalSubject::MoreCalls { .. }, _, _) => AnswerChoices::MoreCalls,
+            (protocol::ApprovalSubject::AgentQuestion { question }, _, _) => {
+                AnswerChoices::Agent { several: question.several && !question.options.is_empty() }
+            }
             (protocol::ApprovalSubject::Operation { .. }, _, Some(_)) => AnswerChoices::Always,
             (protocol::ApprovalSubject::Operation { .. }, Some(_), None) => AnswerChoices::Session,
             (protocol::ApprovalSubject::Operation { .. }, None, None) => AnswerChoices::Words,
@@ -30,6 +33,10 @@ pub fn ask_about_requests(questions: &mut Questions, ui: &UiContext) {
         questions.ask_once(Question {
             agent: request.asker.as_ref().map(|asker| asker.agent.clone()),
             rule: request.rule.as_ref().map(|rule| rule.pattern.clone()),
+            options: match &request.subject {
+                protocol::ApprovalSubject::AgentQuestion { question } => question.options.clone(),
+                _ => Vec::new(),
+            },
             ..Question::new(
                 QuestionSubject::Approval(request.id, offer),
                 request.subject.title(),

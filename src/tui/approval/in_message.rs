@@ -2,6 +2,7 @@
 //!
 //! Always holds: the draft that was there before an answer was written comes back.
 
+use super::agent_question;
 use super::update::{MessageUse, fill_form, form_fields, no_with_words};
 use super::{QuestionSubject, Questions, ask_about_requests, update};
 use crate::app::App;
@@ -120,7 +121,7 @@ fn write(message: &mut Message, id: ApprovalId, what: QuestionText, ui: &UiConte
         return first;
     }
     let before = match what {
-        QuestionText::No => String::new(),
+        QuestionText::No | QuestionText::Answer => String::new(),
         QuestionText::Form => match form_fields(id, ui) {
             Some(fields) => form_text(fields),
             None => return PaneEffect::Say("nothing was answered: the question is gone".to_owned()),
@@ -144,6 +145,7 @@ fn send(
     let outcome = match what {
         QuestionText::No => no_with_words(questions, id, message.text(), ui),
         QuestionText::Form => fill_form(questions, id, &message.text(), ui),
+        QuestionText::Answer => agent_question::give_words(questions, id, &message.text(), ui),
     };
     let is_sent = |wanted: &PaneEffect| matches!(wanted, PaneEffect::Outside(_));
     if matches!(&outcome, Outcome::Consumed(wanted) if wanted.iter().any(is_sent)) {

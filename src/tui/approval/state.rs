@@ -15,7 +15,7 @@ use crate::switch::Switch;
 use crate::{conversation, undo};
 use steersman_base::id::{AgentId, JobId, MessageId};
 use steersman_base::limits;
-use steersman_base::protocol::{ApprovalId, Request, UndoScope};
+use steersman_base::protocol::{AnswerOption, ApprovalId, Request, UndoScope};
 use steersman_session::model::DetailPart;
 
 /// One question.
@@ -33,12 +33,76 @@ pub struct Question {
     pub session: String,
     /// The pattern of the rule that an answer for good keeps (untrusted).
     pub rule: Option<String>,
+    /// The answers that an agent offers (untrusted); they come before the others.
+    pub options: Vec<AnswerOption>,
 }
 
 impl Question {
     /// Returns a question of the program itself, which no answer settles for the session or for good.
     pub fn new(subject: QuestionSubject, title: impl Into<String>, detail: Vec<DetailPart>) -> Self {
-        Self { agent: None, subject, title: title.into(), detail, session: String::new(), rule: None }
+        Self {
+            agent: None,
+            subject,
+            title: title.into(),
+            detail,
+            session: String::new(),
+            rule: None,
+            options: Vec::new(),
+        }
+    }
+
+    /// Returns the answers that have a number, in its order.
+    pub fn numbered(&self) -> Vec<(NumberedAnswer, &str)> {
+        let options = self.options.iter().enumerate();
+        let options = options.map(|(index, option)| (NumberedAnswer::Option(index), option.label.as_str()));
+        let others = self.subject.answers().iter().filter(|(answer, _)| *answer != Answer::Leave);
+        options.chain(others.map(|(answer, words)| (NumberedAnswer::Answer(*answer), *words))).collect()
+    }
+
+    /// Returns the numbers of its answers: `1 to 4`, `1 or 2`.
+    pub fn numbers(&self) -> String {
+        match self.numbered().len() {
+            0 | 1 => "1".to_owned(),
+            2 => "1 or 2".to_owned(),
+            last => format!("1 to {last}"),
+        }
+    }
+
+    pub fn takes(&self, answer: NumberedAnswer) -> bool {
+        match answer {
+            NumberedAnswer::Option(index) => index < self.options.len(),
+            NumberedAnswer::Answer(answer) => self.subject.answers().iter().any(|(known, _)| *known == answer),
+        }
+    }
+
+    /// Tells whether several of its options may be chosen.
+    pub fn takes_several(&self) -> bool {
+        matches!(self.subject, QuestionSubject::Approval(_, AnswerChoices::Agent { several: true }))
+    }
+}
+
+/// One answer of a question that has a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NumberedAnswer {
+    /// What an agent offers, by its place.
+    Option(usize),
+    /// What the program offers.
+    Answer(Answer),
+}
+
+impl NumberedAnswer {
+    /// Tells whether it counts only once the question was read to its end.
+    pub fn is_yes(self) -> bool {
+        match self {
+            Self::Option(_) => true,
+            Self::Answer(answer) => answer.is_yes(),
+        }
+    }
+}
+
+impl From<Answer> for NumberedAnswer {
+    fn from(answer: Answer) -> Self {
+        Self::Answer(answer)
     }
 }
 
@@ -93,6 +157,11 @@ pub enum AnswerChoices {
     Plan,
     /// None: without a yes the turn answers from what was found.
     MoreCalls,
+    /// Those that an agent offers, and the user's own words.
+    Agent {
+        /// Whether several may be chosen.
+        several: bool,
+    },
 }
 
 /// What a frame shows of a question.
@@ -160,6 +229,17 @@ impl QuestionSubject {
                 (Answer::No, "answer from what was found"),
                 (Answer::Leave, "answer from what was found"),
             ],
+            Self::Approval(_, AnswerChoices::Agent { several: true }) => &[
+                (Answer::Once, "send the marked answers"),
+                (Answer::Words, "answer in your own words"),
+                (Answer::No, "no answer: it decides itself"),
+                (Answer::Leave, "later"),
+            ],
+            Self::Approval(_, AnswerChoices::Agent { several: false }) => &[
+                (Answer::Words, "answer in your own words"),
+                (Answer::No, "no answer: it decides itself"),
+                (Answer::Leave, "later"),
+            ],
             Self::Switch(_, Rewind::Offered) => &[
                 (Answer::Once, "conversation only"),
                 (Answer::Session, "conversation and files"),
@@ -179,24 +259,6 @@ impl QuestionSubject {
                 &[(Answer::Once, "yes"), (Answer::No, "no"), (Answer::Leave, "not now")]
             }
         }
-    }
-
-    /// Returns the numbers of its answers: `1 to 4`, `1 or 2`.
-    pub fn numbers(&self) -> String {
-        match self.numbered().count() {
-            0 | 1 => "1".to_owned(),
-            2 => "1 or 2".to_owned(),
-            last => format!("1 to {last}"),
-        }
-    }
-
-    /// Returns the answers that have a number, in its order.
-    pub fn numbered(&self) -> impl Iterator<Item = (Answer, &'static str)> {
-        self.answers().iter().copied().filter(|(answer, _)| *answer != Answer::Leave)
-    }
-
-    pub fn takes(&self, answer: Answer) -> bool {
-        self.answers().iter().any(|(known, _)| *known == answer)
     }
 
     /// Returns what a yes to the program's own question is for; `None` where another answer is needed to know.
@@ -253,6 +315,10 @@ struct Selected {
 #[derive(Debug, Clone, Default)]
 pub struct Questions {
     queue: VecDeque<(QuestionId, Question)>,
+    /// What the user wants to answer later, the oldest first.
+    put_off: Vec<(QuestionId, Question)>,
+    /// The options of the shown question that are marked, where several may be chosen.
+    marked: Vec<usize>,
     count: u64,
     /// What was left unanswered and is not asked again while it lasts.
     left: Vec<QuestionSubject>,
@@ -276,11 +342,67 @@ pub struct Questions {
 impl Questions {
     /// Puts a question at the end of the queue, unless its subject is asked about already or was left unanswered.
     pub fn ask_once(&mut self, question: Question) {
-        let is_known = self.queue.iter().any(|(_, known)| known.subject == question.subject);
+        let is_known = self.all().any(|(_, known)| known.subject == question.subject);
         if !is_known && !self.left.contains(&question.subject) {
             self.count += 1;
             self.queue.push_back((QuestionId::new(self.count), question));
         }
+    }
+
+    /// Returns all questions, those that were put off behind the others.
+    pub fn all(&self) -> impl Iterator<Item = &(QuestionId, Question)> {
+        self.queue.iter().chain(&self.put_off)
+    }
+
+    /// Returns how many questions were put off.
+    pub fn put_off_count(&self) -> usize {
+        self.put_off.len()
+    }
+
+    /// Puts the shown question off.
+    pub fn put_off(&mut self, now: Timestamp) {
+        if let Some(question) = self.queue.pop_front() {
+            self.put_off.push(question);
+            self.moved_on(now);
+        }
+    }
+
+    /// Shows the question with this number before the others; false when there is none.
+    pub fn show(&mut self, number: u64, now: Timestamp) -> bool {
+        let is_it = |(id, _): &(QuestionId, Question)| id.number() == number;
+        let found = match self.put_off.iter().position(is_it) {
+            Some(place) => Some(self.put_off.remove(place)),
+            None => self.queue.iter().position(is_it).and_then(|place| self.queue.remove(place)),
+        };
+        let Some(question) = found else { return false };
+        let was_current = self.current_id();
+        self.queue.push_front(question);
+        if self.current_id() != was_current {
+            self.moved_on(now);
+        }
+        true
+    }
+
+    /// Tells whether an option of the shown question is marked.
+    pub fn is_marked(&self, index: usize) -> bool {
+        self.marked.contains(&index)
+    }
+
+    /// Marks an option of the shown question, or no longer.
+    pub fn toggle(&mut self, index: usize) {
+        match self.marked.iter().position(|marked| *marked == index) {
+            Some(place) => {
+                self.marked.remove(place);
+            }
+            None => self.marked.push(index),
+        }
+        self.marked.sort_unstable();
+    }
+
+    /// Returns the marked options of the shown question.
+    pub fn marked(&self) -> Vec<String> {
+        let options = self.current().map(|question| question.options.as_slice()).unwrap_or_default();
+        self.marked.iter().filter_map(|index| Some(options.get(*index)?.label.clone())).collect()
     }
 
     pub fn current(&self) -> Option<&Question> {
@@ -304,6 +426,7 @@ impl Questions {
         let current = self.current_id();
         self.left.retain(&keep);
         self.queue.retain(|(_, question)| keep(&question.subject));
+        self.put_off.retain(|(_, question)| keep(&question.subject));
         if self.current_id() != current {
             self.moved_on(now);
         }
@@ -349,16 +472,20 @@ impl Questions {
         self.selected.filter(|selected| Some(selected.id) == self.current_id()).map(|selected| selected.row)
     }
 
-    pub fn selected_answer(&self) -> Option<Answer> {
+    pub fn selected_answer(&self) -> Option<NumberedAnswer> {
         let row = self.selected()?;
-        self.current()?.subject.numbered().nth(row).map(|(answer, _)| answer)
+        self.current()?.numbered().get(row).map(|(answer, _)| *answer)
     }
 
     /// Selects the answer with this number; false when there is none, or the question is not armed at this moment.
     pub fn select_digit(&mut self, digit: char, at: Timestamp) -> bool {
         let row = usual_width(digit).to_digit(10).and_then(|number| usize::try_from(number).ok()?.checked_sub(1));
-        let (Some(id), Some(row)) = (self.current_id().filter(|_| self.armed(at)), row) else { return false };
-        let is_there = self.current().is_some_and(|question| question.subject.numbered().nth(row).is_some());
+        // Who has selected an answer answers this question: what comes next is for it too.
+        let is_used = self.selected().is_some();
+        let (Some(id), Some(row)) = (self.current_id().filter(|_| is_used || self.armed(at)), row) else {
+            return false;
+        };
+        let is_there = self.current().is_some_and(|question| row < question.numbered().len());
         if is_there {
             self.selected = Some(Selected { id, row, digit: Some(digit) });
         }
@@ -371,16 +498,16 @@ impl Questions {
     }
 
     /// Selects this answer, for which nothing stands in the message.
-    pub fn select_answer(&mut self, answer: Answer) {
+    pub fn select_answer(&mut self, answer: NumberedAnswer) {
         let row =
-            self.current().and_then(|question| question.subject.numbered().position(|(known, _)| known == answer));
+            self.current().and_then(|question| question.numbered().iter().position(|(known, _)| *known == answer));
         self.selected = self.current_id().zip(row).map(|(id, row)| Selected { id, row, digit: None });
     }
 
     /// Selects the answer before or after the selected one; false when the question is not armed at this moment.
     pub fn select_next(&mut self, is_down: bool, at: Timestamp) -> bool {
         let Some(id) = self.current_id().filter(|_| self.selected().is_some() || self.armed(at)) else { return false };
-        let last = self.current().map_or(0, |question| question.subject.numbered().count().saturating_sub(1));
+        let last = self.current().map_or(0, |question| question.numbered().len().saturating_sub(1));
         let row = match (self.selected(), is_down) {
             (None, true) => 0,
             (None, false) => last,
@@ -498,6 +625,7 @@ impl Questions {
 
     fn moved_on(&mut self, now: Timestamp) {
         self.selected = None;
+        self.marked.clear();
         self.shown = None;
         self.seen = None;
         self.top = 0;

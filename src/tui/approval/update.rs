@@ -1,8 +1,9 @@
 //! What the keys do about a question. Whether a key may answer is decided in the state.
 
+use super::agent_question;
 use super::in_message::write_answer;
 use super::state::usual_width;
-use super::{AnswerChoices, QuestionSubject, Questions, Unarmed};
+use super::{AnswerChoices, NumberedAnswer, QuestionSubject, Questions, Unarmed};
 use crate::approval::Question;
 use crate::effect::{Effect, Outcome, PaneEffect};
 use crate::keymap::{Action, Answer, Chord, Context, Edit, Travel};
@@ -35,6 +36,7 @@ pub(super) fn answer(questions: &mut Questions, answer: Answer, message: Message
         let sends = match what {
             QuestionText::No => "sends your words as a no",
             QuestionText::Form => "sends what you wrote to the server",
+            QuestionText::Answer => "sends your words as the answer",
         };
         let words = format!("first Enter, which {sends}, or Esc, which goes back to the question");
         return say_while(Some(Cause::NoDraft), words);
@@ -42,7 +44,7 @@ pub(super) fn answer(questions: &mut Questions, answer: Answer, message: Message
     match questions.unarmed(ui.now) {
         Some(Unarmed::Nothing) => Outcome::Ignored,
         Some(unarmed) => not_answered(questions, unarmed),
-        None => give(questions, answer, ui),
+        None => give(questions, answer.into(), ui),
     }
 }
 
@@ -69,7 +71,7 @@ pub(super) fn choose(questions: &mut Questions, chord: Chord, message: MessageUs
         }
         Some(Action::Send) => {
             let Some(selected) = questions.selected_answer() else {
-                let numbers = questions.current().map(|question| question.subject.numbers()).unwrap_or_default();
+                let numbers = questions.current().map(Question::numbers).unwrap_or_default();
                 let words = format!("answer the question: {numbers}, then Enter");
                 return say_while(about(questions, Cause::Unselected), words);
             };
@@ -97,7 +99,7 @@ pub fn seems_answer(text: &str) -> bool {
 
 /// Says that a text looks like an answer and is none to the question that is asked.
 pub fn no_such_answer(questions: &Questions, medium: Medium) -> String {
-    let numbers = questions.current().map(|question| question.subject.numbers()).unwrap_or_default();
+    let numbers = questions.current().map(Question::numbers).unwrap_or_default();
     match medium {
         Medium::Screen => format!("no such answer: {numbers}, then Enter. Enter again sends it as text"),
         Medium::Lines => "no such answer: /yes or /no answers. The same line again sends it as text".to_owned(),
@@ -125,20 +127,22 @@ fn unread(questions: &Questions) -> Outcome {
 }
 
 /// Returns the answer to the shown question that a text is, and nothing else: its number, `y`, `yes`, `n` or `no`.
-pub fn lone_answer(questions: &Questions, text: &str, medium: Medium) -> Option<Answer> {
-    let subject = &questions.current()?.subject;
+pub fn lone_answer(questions: &Questions, text: &str, medium: Medium) -> Option<NumberedAnswer> {
+    let question = questions.current()?;
     let text = bare(text);
     let word = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(&text));
     let answer = if word(&["y", "yes"]) {
-        Some(Answer::Once)
+        Some(NumberedAnswer::Answer(Answer::Once))
     } else if word(&["n", "no"]) {
-        Some(Answer::No)
+        Some(NumberedAnswer::Answer(Answer::No))
     } else {
-        // Written in lines the answers have no numbers.
-        let number: usize = text.parse().ok().filter(|_| medium == Medium::Screen)?;
-        subject.numbered().nth(number.checked_sub(1)?).map(|(answer, _)| answer)
+        // Written in lines only what an agent offers has a number.
+        let is_numbered =
+            |answer: &NumberedAnswer| medium == Medium::Screen || matches!(answer, NumberedAnswer::Option(_));
+        let number: usize = text.parse().ok()?;
+        question.numbered().get(number.checked_sub(1)?).map(|(answer, _)| *answer).filter(is_numbered)
     };
-    answer.filter(|answer| subject.takes(*answer))
+    answer.filter(|answer| question.takes(*answer))
 }
 
 /// Says why nothing was answered.
@@ -152,12 +156,12 @@ pub fn not_answered(questions: &Questions, unarmed: Unarmed) -> Outcome {
     say_while(about(questions, Cause::Question), why)
 }
 
-pub fn give(questions: &mut Questions, answer: Answer, ui: &UiContext) -> Outcome {
-    let Some(subject) = questions.current().map(|question| &question.subject).filter(|subject| subject.takes(answer))
-    else {
-        let words = format!("{} is not an answer to this question", answer.key());
-        return say_while(about(questions, Cause::Question), words);
+pub fn give(questions: &mut Questions, answer: NumberedAnswer, ui: &UiContext) -> Outcome {
+    let Some(question) = questions.current().filter(|question| question.takes(answer)) else {
+        let key = if let NumberedAnswer::Answer(answer) = answer { answer.key() } else { "it" };
+        return say_while(about(questions, Cause::Question), format!("{key} is not an answer to this question"));
     };
+    let subject = &question.subject;
     if answer.is_yes() && !questions.is_read() {
         // The number was an answer, and stays one; it is no text of what is written now.
         if questions.selected_answer() == Some(answer) {
@@ -165,6 +169,10 @@ pub fn give(questions: &mut Questions, answer: Answer, ui: &UiContext) -> Outcom
         }
         return unread(questions);
     }
+    if let QuestionSubject::Approval(id, AnswerChoices::Agent { .. }) = subject {
+        return agent_question::give(questions, *id, answer, ui);
+    }
+    let NumberedAnswer::Answer(answer) = answer else { return Outcome::Ignored };
     if let (QuestionSubject::Approval(id, _), Answer::Words) = (subject, answer) {
         let wanted = write_answer(*id, QuestionText::No);
         // The number was an answer; it is no text of what is written now.
@@ -295,10 +303,10 @@ pub(super) fn form_fields(id: ApprovalId, ui: &UiContext) -> Option<&[FormField]
     if let Some(protocol::ApprovalSubject::Form { fields, .. }) = subject { Some(fields) } else { None }
 }
 
-fn about(questions: &Questions, cause: fn(QuestionId) -> Cause) -> Option<Cause> {
+pub(super) fn about(questions: &Questions, cause: fn(QuestionId) -> Cause) -> Option<Cause> {
     questions.current_id().map(cause)
 }
 
-fn say_while(cause: Option<Cause>, sentence: impl Into<String>) -> Outcome {
+pub(super) fn say_while(cause: Option<Cause>, sentence: impl Into<String>) -> Outcome {
     Outcome::one(PaneEffect::SayWhile(cause, sentence.into()))
 }

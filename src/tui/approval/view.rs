@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Padding, Widget};
 
-use super::{MessageUse, Question, Questions, ShownQuestion};
+use super::{AnswerChoices, MessageUse, NumberedAnswer, Question, QuestionSubject, Questions, ShownQuestion};
 use crate::keymap::{Answer, Context};
 use crate::message::purpose::QuestionText;
 use crate::state::{QuestionId, Region, Regions};
@@ -118,7 +118,7 @@ impl Keys {
     fn new(view: &QuestionView<'_>) -> Self {
         if let MessageUse::Writes(what) = view.message {
             Self::Written(what)
-        } else if !view.questions.armed(view.ui.now) {
+        } else if !view.questions.armed(view.ui.now) && view.questions.selected().is_none() {
             Self::Wait
         } else if view.questions.is_read() {
             if view.message == MessageUse::Other { Self::CountBesideDraft } else { Self::Count }
@@ -127,7 +127,7 @@ impl Keys {
         }
     }
 
-    fn takes(self, answer: Answer) -> bool {
+    fn takes(self, answer: NumberedAnswer) -> bool {
         match self {
             Self::Count | Self::CountBesideDraft => true,
             Self::Locked => !answer.is_yes(),
@@ -245,13 +245,18 @@ impl<'a> QuestionLayout<'a> {
             .padding(Padding::horizontal(1));
         let inner = block.inner(area);
         block.render(area, buffer);
+        let is_of_agent = matches!(self.question.subject, QuestionSubject::Approval(_, AnswerChoices::Agent { .. }));
         let (states, style): (&[&str], Style) = match Keys::new(view) {
+            Keys::CountBesideDraft if is_of_agent => {
+                (&[" ● ready: Alt+W own words, Alt+N no answer ", " ● Alt+W, Alt+N "], theme.accent)
+            }
             Keys::CountBesideDraft => (&[" ● ready: Alt+Y yes, Alt+N no ", " ● Alt+Y, Alt+N "], theme.accent),
             Keys::Count => (&[" ● ready: a number, then Enter ", " ● ready "], theme.accent),
             Keys::Locked => (&[" ○ PageDown to the end, then answer ", " ○ PageDown first "], theme.accent),
             Keys::Wait => (&[" ○ wait a moment… ", " ○ wait "], theme.dim),
             Keys::Written(QuestionText::No) => (&[" write below why not ", " why not? "], theme.accent),
             Keys::Written(QuestionText::Form) => (&[" fill it in below ", " below "], theme.accent),
+            Keys::Written(QuestionText::Answer) => (&[" write your answer below ", " below "], theme.accent),
         };
         let more = if self.below > LONG {
             30
@@ -270,6 +275,11 @@ impl<'a> QuestionLayout<'a> {
     }
 }
 
+/// Tells whether an answer keeps a rule.
+fn is_for_good(answer: NumberedAnswer) -> bool {
+    matches!(answer, NumberedAnswer::Answer(Answer::Always | Answer::Everywhere))
+}
+
 fn lines(rows: &[Line]) -> u16 {
     u16::try_from(rows.len()).unwrap_or(u16::MAX)
 }
@@ -286,6 +296,9 @@ fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: 
             QuestionText::No => {
                 ["Enter sends your words as a no · Esc goes back", "Enter: no, with words · Esc: back", "Enter · Esc"]
             }
+            QuestionText::Answer => {
+                ["Enter sends your words as the answer · Esc goes back", "Enter: sends · Esc: back", "Enter · Esc"]
+            }
             QuestionText::Form => [
                 "Enter: the next field, behind the last sends it · Esc goes back",
                 "Enter: next, then sends · Esc: back",
@@ -296,7 +309,7 @@ fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: 
         return vec![Line::new(&fitting.unwrap_or_default(), theme.accent)];
     }
     let mut rows: Vec<Line> = Vec::new();
-    for (place, (answer, words)) in question.subject.numbered().enumerate() {
+    for (place, (answer, words)) in question.numbered().into_iter().enumerate() {
         let is_selected = view.questions.selected() == Some(place);
         let (number_style, word_style) = match (keys.takes(answer), is_selected) {
             (true, true) => (theme.selected, theme.selected),
@@ -304,15 +317,23 @@ fn answer_rows(view: &QuestionView<'_>, question: &Question, keys: Keys, width: 
             (false, _) => (theme.dim, theme.dim),
         };
         let mark = if is_selected { "▸ " } else { "  " };
-        let is_named = answer == Answer::Session && !question.session.is_empty() && form == Answers::Rows;
+        let (mark, words) = match answer {
+            NumberedAnswer::Option(index) if question.takes_several() => {
+                let marked = if view.questions.is_marked(index) { "[x] " } else { "[ ] " };
+                (mark, format!("{marked}{}", one_line(words)))
+            }
+            NumberedAnswer::Option(_) => (mark, one_line(words)),
+            NumberedAnswer::Answer(_) => (mark, words.to_owned()),
+        };
+        let key = if let NumberedAnswer::Answer(answer) = answer { answer.key() } else { "" };
+        let is_named = answer == Answer::Session.into() && !question.session.is_empty() && form == Answers::Rows;
         let what = if is_named { format!(" {words}: {}", one_line(&question.session)) } else { format!(" {words}") };
         // Beside a draft only the keys answer.
         let is_short = form == Answers::Short && view.message != MessageUse::Other;
-        let key = if is_short { String::new() } else { format!("  {}", spell(answer.key())) };
+        let key = if is_short || key.is_empty() { String::new() } else { format!("  {}", spell(key)) };
         let number = format!("{mark}{}", place + 1);
         // Where it has no room the detail alone says it.
-        let pattern =
-            question.rule.as_deref().filter(|_| !is_short && matches!(answer, Answer::Always | Answer::Everywhere));
+        let pattern = question.rule.as_deref().filter(|_| !is_short && is_for_good(answer));
         let what = pattern
             .map(|pattern| format!("{what} for \"{}\"", one_line(pattern)))
             .filter(|what| columns(&number) + columns(what) <= width)

@@ -223,6 +223,8 @@ const OWN: &[Command] = &[
         "Shift+Tab",
         "how much runs without a question; without a name: say which mode holds",
     ),
+    crate::approval::ANSWER_COMMAND.command(),
+    crate::approval::QUESTIONS_COMMAND.command(),
     crate::rules::COMMAND.command(),
     crate::servers::COMMAND.command(),
     crate::hooks::COMMAND.command(),

@@ -113,4 +113,6 @@ pub enum QuestionText {
     No,
     /// The values of a form.
     Form,
+    /// The answer to a question of an agent.
+    Answer,
 }

@@ -30,8 +30,8 @@ pub(super) fn press(app: &mut App) -> Vec<Effect> {
             app.message.vim_escape();
         }
         Escape::LeaveOverlay(_) => app.focus.overlays.back(),
-        Escape::LeaveQuestion | Escape::Decline | Escape::AnswerNow => {
-            let outcome = approval::give(&mut app.questions, Answer::Leave, &app.ui);
+        Escape::LeaveQuestion | Escape::Decline | Escape::PutOff | Escape::AnswerNow => {
+            let outcome = approval::give(&mut app.questions, Answer::Leave.into(), &app.ui);
             return carry_out(app, outcome);
         }
         Escape::Wait => {

@@ -23,6 +23,7 @@ use crate::transcript::{self as transcripts, scroll};
 use crate::{approval, branch, conversation, jobs, palette, pause, pending, rules, undo};
 use steersman_base::protocol::{ModeChoice, Request};
 use steersman_base::steering::TextKind;
+use steersman_session::model::agents::AgentNode;
 
 pub(super) fn press(app: &mut App, key: &KeyEvent) -> Vec<Effect> {
     app.message.history.awaited = false;
@@ -292,7 +293,7 @@ fn takes_back(app: &App) -> bool {
 
 /// Tells whether the shown agent waits for a command that runs: one that asks for an answer first does not run yet.
 fn waits_for_command(app: &App) -> bool {
-    let asks = app.ui.run.agents.get(app.tree.selected()).is_some_and(|node| !node.questions().is_empty());
+    let asks = app.ui.run.agents.get(app.tree.selected()).is_some_and(AgentNode::has_questions);
     let reader = app.transcripts.reader(app.tree.selected());
     !asks && reader.is_some_and(|reader| reader.transcript.running_command().is_some())
 }

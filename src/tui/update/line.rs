@@ -7,7 +7,7 @@
 
 use super::{carry_out, command, leave_message, take_back, with_agents, with_message, with_pause, with_pending};
 use crate::agents::cancel_all;
-use crate::approval::{self, AnswerChoices, QuestionSubject};
+use crate::approval::{self, AnswerChoices, NumberedAnswer, QuestionSubject};
 use crate::commands::{LineVerb, Verb};
 use crate::effect::Outcome;
 use crate::keymap::{Answer, PauseKey, PendingKey};
@@ -18,7 +18,7 @@ use crate::pause;
 use crate::state::{App, Medium, QuestionId, Report};
 use crate::transcript::cell::Body;
 use steersman_base::id::{AgentId, MessageId};
-use steersman_base::protocol::{PauseState, QueueOperation, Request, TriggerChange};
+use steersman_base::protocol::{self, PauseState, QueueOperation, Request, TriggerChange};
 use steersman_base::steering::TextKind;
 
 /// Notes that a line or a message begins with the input that comes now, if it does.
@@ -36,7 +36,17 @@ pub fn take_line(app: &mut App, text: &str) -> Vec<Effect> {
     }
     let is_alone = !app.message.is_line_begun() && !app.message.is_in_lines() && app.message.is_draft();
     if let Some(lone) = approval::lone_answer(&app.questions, text, Medium::Lines).filter(|_| is_alone) {
-        return answer(app, lone, "");
+        return match lone {
+            NumberedAnswer::Answer(lone) => answer(app, lone, ""),
+            NumberedAnswer::Option(_) => {
+                let unarmed = app.questions.unarmed_line(None, app.ui.now);
+                let outcome = match unarmed {
+                    Some(unarmed) => approval::not_answered(&app.questions, unarmed),
+                    None => approval::give(&mut app.questions, lone, &app.ui),
+                };
+                carry_out(app, outcome)
+            }
+        };
     }
     let seems_answer = is_alone && app.questions.is_shown() && approval::seems_answer(text);
     if seems_answer && app.message.refuses_once(text) {
@@ -242,6 +252,11 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
             app.message.load(words);
             carry_out(app, [approval::send_answer(id, QuestionText::No)])
         }
+        Some(QuestionSubject::Approval(id, AnswerChoices::Agent { .. })) if !words.is_empty() => {
+            app.questions.take_question(app.ui.now);
+            let answer = protocol::Answer::No(Some(words.to_owned()));
+            vec![Effect::Request(Request::Answer { id, answer })]
+        }
         Some(_) if !words.is_empty() => {
             app.status.say("not answered: this question takes no words; write /no alone", app.ui.now);
             Vec::new()
@@ -251,7 +266,7 @@ fn answer(app: &mut App, answer: Answer, argument: &str) -> Vec<Effect> {
             Vec::new()
         }
         _ => {
-            let outcome = approval::give(&mut app.questions, answer, &app.ui);
+            let outcome = approval::give(&mut app.questions, answer.into(), &app.ui);
             carry_out(app, outcome)
         }
     }

@@ -4,6 +4,7 @@
 //! follow it; the words name both.
 
 use crate::agents::view::agent_name;
+use crate::approval::Question;
 use crate::keymap::Context;
 use crate::message::purpose::{CallText, QuestionText};
 use crate::palette::OfferState;
@@ -15,7 +16,7 @@ use steersman_base::clock::seconds_between;
 use steersman_base::event::{Delivery, Outcome};
 use steersman_base::id::{AgentId, MessageId};
 use steersman_base::limits;
-use steersman_base::protocol::ApprovalRequest;
+use steersman_base::protocol::{ApprovalRequest, ApprovalSubject};
 use steersman_base::steering::{AgentsGiveWay, TextKind};
 use steersman_base::text::{clip, visible_line};
 use steersman_session::model::agents::{Activity, AgentNode};
@@ -38,6 +39,7 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
     if let Some(about) = app.message.about_question() {
         return owned(match about.what {
             QuestionText::No => &["→ no, and the model is told this", "→ no, with these words", "→ no"],
+            QuestionText::Answer => &["→ the agent gets this answer", "→ answers"],
             QuestionText::Form => &["→ the server gets what you wrote", "→ the server gets it", "→ sends it"],
         });
     }
@@ -78,7 +80,7 @@ pub fn of_enter(app: &App, waiting: Option<&WaitingAgent>) -> Vec<String> {
             }
             return owned(&["→ gives the selected answer", "→ answers"]);
         }
-        let numbers = app.questions.current().map(|question| question.subject.numbers()).unwrap_or_default();
+        let numbers = app.questions.current().map(Question::numbers).unwrap_or_default();
         return vec![format!("→ answer the question: {numbers}, then Enter"), "→ answer the question".to_owned()];
     }
     if let Some(offer) = app.palette.taken_by_enter(&app.message.shown()) {
@@ -200,11 +202,19 @@ pub fn of_text(app: &App, agent: &AgentId, delivery: Delivery, kind: TextKind) -
         (_, Activity::Writing) => {
             owned(&["after this answer, sooner if it calls a tool", "after this answer, or sooner", "next turn?"])
         }
-        (_, Activity::Tools) => match who_goes_on(app, node, delivery) {
+        (_, Activity::Tools) if app.ui.run.is_paused(&node.id) => {
+            owned(&["paused: delivered when it goes on", "when it goes on"])
+        }
+        (_, Activity::Tools) => match who_goes_on(app, node, delivery).filter(|_| is_due_at_once(delivery, kind)) {
             Some(who) => vec![format!("now: {who}"), "now".to_owned()],
             None => after_tools(app, node),
         },
     }
+}
+
+/// Tells whether such a text ends a wait: a note or a rule only where it is to be delivered now.
+fn is_due_at_once(delivery: Delivery, kind: TextKind) -> bool {
+    delivery == Delivery::Now || kind.asks_for_work()
 }
 
 /// Returns when an agent gets what the user changed of its plan, the longest words first: no turn starts for that.
@@ -327,12 +337,14 @@ fn forward_to(app: &App, agent: &AgentId) -> Option<usize> {
 /// Returns what goes on in the background when such a text ends the wait of an agent for its calls; `None` where one of these
 /// cannot.
 pub fn who_goes_on(app: &App, node: &AgentNode, delivery: Delivery) -> Option<&'static str> {
-    // A question may be about any of them, and none that is asked about has begun.
-    let is_asked = |open: &ApprovalRequest| open.asker.as_ref().is_some_and(|asker| asker.agent == node.id);
-    if !node.questions().is_empty() || app.ui.run.permissions.open.iter().any(is_asked) {
+    // A question may be about any of them, and none that is asked about has begun. One of the agent itself stays open.
+    let is_asked = |open: &&ApprovalRequest| open.asker.as_ref().is_some_and(|asker| asker.agent == node.id);
+    let mut asked = app.ui.run.permissions.open.iter().filter(is_asked).peekable();
+    let is_own = |open: &ApprovalRequest| matches!(open.subject, ApprovalSubject::AgentQuestion { .. });
+    if (node.has_questions() && asked.peek().is_none()) || !asked.all(is_own) {
         return None;
     }
-    let (mut agents, mut commands) = (0, 0);
+    let (mut agents, mut commands, mut questions) = (0, 0, 0);
     for call in &node.open {
         let released_by = match call.name.as_str() {
             "agent" => {
@@ -342,6 +354,10 @@ pub fn who_goes_on(app: &App, node: &AgentNode, delivery: Delivery) -> Option<&'
                     AgentsGiveWay::Now => delivery == Delivery::Now,
                     AgentsGiveWay::Never => false,
                 }
+            }
+            "ask_user" => {
+                questions += 1;
+                delivery != Delivery::FollowUp
             }
             "bash" => {
                 commands += 1;
@@ -355,6 +371,8 @@ pub fn who_goes_on(app: &App, node: &AgentNode, delivery: Delivery) -> Option<&'
         }
     }
     match (agents, commands) {
+        (0, 0) if questions > 0 => Some("the question stays open"),
+        _ if questions > 0 => Some("the calls go on"),
         (0, 0) => None,
         (0, 1) => Some("the command goes on"),
         (1, 0) => Some("the sub-agent goes on"),
@@ -375,7 +393,7 @@ fn after_tools(app: &App, node: &AgentNode) -> Vec<String> {
         words.push(format!("after {name} (running {time}) and {} more", open.len() - 1));
     }
     // Of several calls it is not known which one is asked about.
-    let waits = open.len() == 1 && !node.questions().is_empty();
+    let waits = open.len() == 1 && node.has_questions();
     let how = if waits { "waits for you".to_owned() } else { format!("running {time}") };
     words.push(format!("after {name} ({how})"));
     words.push(format!("after {name}"));

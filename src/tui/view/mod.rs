@@ -221,7 +221,14 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let question = asked.map(|asked| asked.draw(panes.question, &mut regions, buffer));
     let (question, search) = draw_lists(app, question, panes.question, panes.above(area), &mut regions, buffer);
     if question.is_none() && !app.questions.is_empty() {
-        status::draw_unasked(&app.ui, &way_to_question(app), panes.status, buffer);
+        status::draw_unasked(&app.ui, "a question waits", &way_to_question(app), panes.status, buffer);
+    }
+    if app.questions.is_empty() && app.questions.put_off_count() > 0 {
+        let waits = match app.questions.put_off_count() {
+            1 => "a question is put off".to_owned(),
+            count => format!("{count} questions are put off"),
+        };
+        status::draw_unasked(&app.ui, &waits, "/questions", panes.status, buffer);
     }
     // What lies over the panel takes its keys away.
     let covered = !app.focus.overlays.is_empty();

@@ -299,7 +299,7 @@ fn agent(node: &AgentNode, parts: &SessionParts) -> Value {
     json!({
         "id": node.id, "parent": node.parent, "persona": node.persona, "task": node.task, "model": node.model,
         "state": state, "steps": node.steps, "tokens": node.spent, "cost_nanos": node.cost_nanos,
-        "unpriced": node.unpriced, "questions": node.questions(), "transcript": transcript,
+        "unpriced": node.unpriced, "questions": node.questions().collect::<Vec<_>>(), "transcript": transcript,
     })
 }
 
@@ -385,7 +385,7 @@ fn the_fold_of_the_manual_says_what_the_program_knows() {
     let (fold, _) = code.split_once("if __name__").unwrap();
     let is_code = |line: &&str| !line.is_empty() && !line.starts_with("import") && !line.starts_with("\"\"\"");
     let size = fold.lines().map(str::trim).filter(is_code).count();
-    assert!(size <= 102, "{size} lines");
+    assert!(size <= 105, "{size} lines");
     let dir = TempDir::new().unwrap();
     let (mut requests, mut expected, mut seen) = (String::new(), Vec::new(), BTreeMap::<String, u64>::new());
     for seed in first..first + runs {

@@ -273,6 +273,23 @@ fn a_question_is_shown_exactly_and_approved_from_another_terminal() {
 }
 
 #[test]
+fn what_an_agent_asks_is_answered_from_another_terminal() {
+    let ask =
+        r#"{"questions": [{"question": "Which database?", "options": [{"label": "SQLite"}, {"label": "Postgres"}]}]}"#;
+    let server = Server::start([Reply::calls(&[("c1", "ask_user", ask)]), Reply::text("Done.")]);
+    let url = server.url();
+    let args = ["exec", "--base-url", &url, "--model", "scripted", "--steer-stdin", "hello"];
+    let mut run = Program::new().args(args).piped().run();
+    run.wait_for_error("answer: /answer 1");
+    let (code, out, err) = beside(&run, &["approve", "1"]);
+    assert!(code != 0 && err.contains("yes is no answer to this question"), "{out} {err}");
+    let (code, out, err) = beside(&run, &["approve", "1", "2"]);
+    assert_eq!((code, out.ends_with("answered\n")), (0, true), "{err}");
+    assert_eq!(run.end().code, Some(0));
+    assert_eq!(server.chats()[1].texts("tool"), ["Postgres"]);
+}
+
+#[test]
 fn a_question_is_declined_with_words_for_the_model() {
     let remove = r#"{"command":"rm kept"}"#;
     let server = Server::start([Reply::calls(&[("c1", "bash", remove)]), Reply::text("I leave it.")]);

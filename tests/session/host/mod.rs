@@ -117,7 +117,7 @@ async fn the_main_agent_has_its_pool_of_tools_and_the_personas_whose_tools_are_t
     ship.settled().await;
     let request = &ship.rig.requests()[0];
     let jobs = ["job_output", "job_input", "job_stop"];
-    let tools = ["read", "grep", "glob", "calculator", "plan", "write", "edit", "bash"]
+    let tools = ["read", "grep", "glob", "calculator", "plan", "ask_user", "write", "edit", "bash"]
         .into_iter()
         .chain(jobs)
         .chain(["agent"]);

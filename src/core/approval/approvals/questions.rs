@@ -1,11 +1,14 @@
-//! Questions that belong to no operation: of the program itself, plans, and forms of servers.
+//! Questions that belong to no operation: of the program itself, plans, forms of servers, and what an agent asks.
 //!
 //! Only the user answers them: no rule, no mode and no standing yes does.
 
 use super::{Approvals, Reply};
 use crate::approval::{
-    Answer, ApprovalRecord, ApprovalSubject, Asker, FormAnswer, FormField, Mode, PlainAnswer, PlanAnswer, Unanswered,
+    AgentAnswer, AgentQuestion, Answer, ApprovalRecord, ApprovalSubject, Asker, FormAnswer, FormField, Mode,
+    PlainAnswer, PlanAnswer, Unanswered,
 };
+use std::time::Duration;
+
 use steersman_base::plan::Plan;
 use steersman_base::protocol::{check_form, default_form};
 use steersman_base::sync::lock;
@@ -71,6 +74,42 @@ impl Approvals {
         }
     }
 
+    /// Tells whether somebody is there to answer.
+    pub fn is_user_present(&self) -> bool {
+        lock(&self.inner).policy.answerer.is_present()
+    }
+
+    /// Lets the user answer a question of an agent; also a standing yes does not. `report` hears of it for the record.
+    /// Dropping the future takes the question away.
+    pub async fn ask_for_agent(
+        &self,
+        asker: &Asker,
+        question: AgentQuestion,
+        report: &(dyn Fn(ApprovalRecord) + Send + Sync),
+    ) -> AgentAnswer {
+        let limit = question.default_after.map(Duration::from_secs);
+        let default = question.default.clone();
+        let subject = ApprovalSubject::AgentQuestion { question: question.clone() };
+        let answer = self.ask_for(Some(asker.clone()), subject, report);
+        let answer = match (limit, &default) {
+            (Some(limit), Some(default)) => match tokio::time::timeout(limit, answer).await {
+                Ok(answer) => answer,
+                Err(_) => return AgentAnswer::Default(default.clone()),
+            },
+            _ => answer.await,
+        };
+        match answer {
+            Some(Answer::Filled(values)) => {
+                question.given(&values).map_or(AgentAnswer::Declined(None), AgentAnswer::Given)
+            }
+            Some(Answer::No(words)) => AgentAnswer::Declined(words),
+            Some(Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere | Answer::NotNow) => {
+                AgentAnswer::Declined(None)
+            }
+            None => default.map_or(AgentAnswer::Nobody, AgentAnswer::Default),
+        }
+    }
+
     async fn ask_program(
         &self,
         subject: ApprovalSubject,
@@ -107,7 +146,8 @@ impl Approvals {
     }
 }
 
-/// Returns the answer as its question takes it: a plain yes to a form sends what it holds at first. Values for an operation are
+/// Returns the answer as its question takes it: a plain yes to a form sends what it holds at first, and one to a question of
+/// an agent its default. Values for an operation are
 /// other arguments for its call, which its agent checks.
 pub(super) fn fitting(subject: &ApprovalSubject, answer: Answer) -> Result<Answer, Unanswered> {
     match (subject, answer) {
@@ -118,6 +158,17 @@ pub(super) fn fitting(subject: &ApprovalSubject, answer: Answer) -> Result<Answe
             check_form(fields, &values).map_err(Unanswered::Unfit)?;
             Ok(Answer::Filled(values))
         }
+        (ApprovalSubject::AgentQuestion { question }, Answer::Filled(values)) => {
+            question.given(&values).map_err(Unanswered::Unfit)?;
+            Ok(Answer::Filled(values))
+        }
+        (
+            ApprovalSubject::AgentQuestion { question },
+            Answer::Once | Answer::Session | Answer::Always | Answer::Everywhere,
+        ) => question
+            .default_answer()
+            .map(Answer::Filled)
+            .ok_or_else(|| Unanswered::Unfit("yes is no answer to this question".to_owned())),
         (
             ApprovalSubject::Plain { .. } | ApprovalSubject::Plan { .. } | ApprovalSubject::MoreCalls { .. },
             Answer::Filled(_),

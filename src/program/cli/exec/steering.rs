@@ -23,7 +23,8 @@ use steersman_base::event::{Delivery, Event, Outcome, Pending, UserText};
 use steersman_base::id::AgentId;
 use steersman_base::limits;
 use steersman_base::protocol::{
-    Answer, ApprovalRequest, Notice, QueueOperation, Reply, Request, Unfinished, Update, Withdrawn,
+    Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Notice, QueueOperation, Reply, Request, Unfinished, Update,
+    Withdrawn,
 };
 use steersman_base::steering::TextKind;
 use steersman_base::target::{self, Addressed, Target};
@@ -38,7 +39,13 @@ pub(super) fn text_of(line: Line) -> Option<UserText> {
         Line::When(trigger, text) => Some(UserText { trigger: Some(trigger), ..UserText::new(text) }),
         Line::FollowUp(text) => Some(UserText::from((text, Delivery::FollowUp))),
         Line::Json(line) => input::text_of(&line),
-        Line::Stop | Line::Answer(..) | Line::NoCondition(..) | Line::Unknown(_) | Line::NotText | Line::Ignore => None,
+        Line::Stop
+        | Line::Answer(..)
+        | Line::AnswerText(..)
+        | Line::NoCondition(..)
+        | Line::Unknown(_)
+        | Line::NotText
+        | Line::Ignore => None,
     }
 }
 
@@ -288,6 +295,24 @@ impl<'a> ExecRun<'a> {
         }
     }
 
+    /// Answers what an agent asks with a line: numbers of options, or words.
+    fn answer_text(&mut self, number: Option<u64>, words: &str, began: u64) {
+        let read = |id: ApprovalId| {
+            let subject = self.open.iter().find(|open| open.id == id).map(|open| &open.subject);
+            match subject {
+                Some(ApprovalSubject::AgentQuestion { question }) => {
+                    question.read_answer(words).map_err(|why| format!("not answered: {why}"))
+                }
+                _ => Err(format!("not answered: question {} takes /yes or /no", id.0)),
+            }
+        };
+        let id = self.questions.answered(&self.open, number, &Answer::Once, began);
+        match id.and_then(|id| Ok((id, read(id)?))) {
+            Ok((id, values)) => self.answer(Some(id.0), Answer::Filled(values), began),
+            Err(sentence) => self.refuse_answer(&sentence),
+        }
+    }
+
     fn answer(&mut self, number: Option<u64>, answer: Answer, began: u64) {
         match self.questions.answered(&self.open, number, &answer, began) {
             Ok(id) => {
@@ -370,6 +395,7 @@ impl<'a> ExecRun<'a> {
         match read.line {
             Line::Stop => self.stop(Exit::Cancelled),
             Line::Answer(number, answer) => self.answer(number, answer, read.began),
+            Line::AnswerText(number, words) => self.answer_text(number, &words, read.began),
             Line::NoCondition(text, why) => self.refuse(&why, &text),
             Line::Unknown(text) if self.fills.calls(&text) => {
                 self.waiting.push_back((None, UserText::new(text)));

@@ -132,6 +132,6 @@ pub struct AnswerArgs {
     pub which: SessionArg,
     /// The number of the question; `steersman status` lists them.
     pub id: u64,
-    /// With `decline`: words for the model.
+    /// With `decline`: words for the model. With `approve`: the answer to what an agent asks, numbers of options or words.
     pub words: Vec<String>,
 }

@@ -11,7 +11,9 @@ use crate::program::cli::running::args::{AnswerArgs, CancelArgs};
 use crate::program::cli::running::choose::connect;
 use steersman_base::id::AgentId;
 use steersman_base::limits;
-use steersman_base::protocol::{AgentState, Answer, ApprovalId, ApprovalRequest, Reply, Request, Update};
+use steersman_base::protocol::{
+    AgentState, Answer, ApprovalId, ApprovalRequest, ApprovalSubject, Reply, Request, Update,
+};
 use steersman_base::text::visible_line;
 use steersman_session::socket::{Caller, Updates};
 
@@ -32,10 +34,6 @@ pub(crate) fn run_cancel(flags: &Flags, args: &CancelArgs) -> Exit {
 pub(crate) fn run_answer(flags: &Flags, args: &AnswerArgs, decided: Decided) -> Exit {
     if flags.yes {
         say("--yes answers nothing here: name each question");
-        return Exit::Usage;
-    }
-    if decided == Decided::Yes && !args.words.is_empty() {
-        say("words go with decline; to say something with a yes use: steersman inject TEXT");
         return Exit::Usage;
     }
     done(answer(flags, args, decided))
@@ -74,14 +72,24 @@ fn answer(flags: &Flags, args: &AnswerArgs, decided: Decided) -> Result<String, 
     let shown = format!("question {}: {}\n", args.id, question(request));
     let written = io::stdout().write_all(shown.as_bytes()).and_then(|()| io::stdout().flush());
     written.map_err(|error| format!("not answered, the question cannot be shown: {error}"))?;
-    if decided == Decided::Yes && io::stdin().is_terminal() && !confirmed() {
+    let words = args.words.join(" ");
+    let answer = match (decided, &request.subject) {
+        (Decided::Yes, ApprovalSubject::AgentQuestion { question }) if !words.is_empty() => {
+            Answer::Filled(question.read_answer(&words).map_err(|why| format!("not answered: {why}"))?)
+        }
+        (Decided::Yes, _) if !words.is_empty() => {
+            return Err("words go with decline; to say something with a yes use: steersman inject TEXT".to_owned());
+        }
+        (Decided::Yes, _) => Answer::Once,
+        (Decided::No, _) => Answer::No((!words.is_empty()).then_some(words)),
+    };
+    // Words are an answer that nobody gives by mistake.
+    if answer == Answer::Once && io::stdin().is_terminal() && !confirmed() {
         return Err("not answered".to_owned());
     }
-    let answer = match decided {
-        Decided::Yes => Answer::Once,
-        Decided::No => Answer::No((!args.words.is_empty()).then(|| args.words.join(" "))),
-    };
+    let is_words = matches!(answer, Answer::Filled(_));
     match caller.request(Request::Answer { id, answer }).map_err(|error| error.to_string())? {
+        Some(Reply::Answered { outcome: Ok(()), .. }) if is_words => Ok("answered".to_owned()),
         Some(Reply::Answered { outcome: Ok(()), .. }) if decided == Decided::Yes => Ok("approved".to_owned()),
         Some(Reply::Answered { outcome: Ok(()), .. }) => Ok("declined".to_owned()),
         Some(Reply::Answered { outcome: Err(why), .. }) => Err(format!("not answered: {why}")),

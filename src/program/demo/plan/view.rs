@@ -135,7 +135,7 @@ impl<'a> View<'a> {
     }
 
     /// Tells whether what is found there stays out of the answer.
-    pub fn is_skipped(&self, hit: &Hit) -> bool {
+    pub(super) fn is_skipped(&self, hit: &Hit) -> bool {
         self.skipped.contains(&hit.path)
     }
 

@@ -280,6 +280,8 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
         }
         Event::ToolResult { id, .. } => {
             node.open.retain(|call| call.id != *id);
+            // What stays open behind its call is waited for no longer.
+            node.questions.retain(|(_, call)| call.as_ref() != Some(id));
             if node.open.is_empty() && node.running() {
                 node.on_activity(Activity::Waiting, at);
             }
@@ -303,13 +305,13 @@ fn apply_to(node: &mut AgentNode, envelope: &Envelope) {
             node.on_activity(if node.open.is_empty() { Activity::Waiting } else { Activity::Tools }, at);
         }
         Event::Question { id, call, .. } => {
-            node.questions.push(id.clone());
+            node.questions.push((id.clone(), call.clone()));
             if let Some(open) = node.open.iter_mut().find(|open| Some(&open.id) == call.as_ref()) {
                 open.ask(id, at);
             }
         }
         Event::Answer { id, .. } => {
-            node.questions.retain(|open| open != id);
+            node.questions.retain(|(open, _)| open != id);
             node.open.iter_mut().for_each(|open| open.answer(id, at));
             node.last_activity = Some(at);
         }

@@ -66,8 +66,8 @@ pub struct AgentNode {
     pub warnings: Vec<Warning>,
     /// What it did before older rounds were summarised.
     pub(super) before: Option<Activity>,
-    /// The ids of the questions that wait for the user's answer.
-    pub(super) questions: Vec<String>,
+    /// The ids of the questions whose answers it waits for, with the calls that asked them.
+    pub(super) questions: Vec<(String, Option<CallId>)>,
     /// Whether a text for it was held because of its age.
     pub(super) stale: bool,
     /// When the model was last heard, or last asked.
@@ -214,9 +214,14 @@ impl AgentNode {
         !matches!(self.activity, Activity::Idle | Activity::Ended(..))
     }
 
-    /// Returns the ids of the questions that wait for the user's answer.
-    pub fn questions(&self) -> &[String] {
-        &self.questions
+    /// Returns the ids of the questions whose answers it waits for.
+    pub fn questions(&self) -> impl Iterator<Item = &str> {
+        self.questions.iter().map(|(id, _)| id.as_str())
+    }
+
+    /// Tells whether it waits for the answer to a question.
+    pub fn has_questions(&self) -> bool {
+        !self.questions.is_empty()
     }
 
     /// Returns whether it waits for an answer of the user.

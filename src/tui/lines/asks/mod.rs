@@ -4,7 +4,7 @@
 //! written on demand, and a yes counts only then.
 
 use super::page::Page;
-use crate::approval::{Question, ShownQuestion};
+use crate::approval::{AnswerChoices, Question, QuestionSubject, ShownQuestion};
 use crate::keymap::Answer;
 use crate::pause::editable;
 use crate::state::{App, QuestionId};
@@ -142,6 +142,10 @@ fn numbered(text: &str, gutter: &str) -> impl Iterator<Item = String> {
 
 fn answers(question: &Question, number: u64) -> String {
     let mut words: Vec<String> = Vec::new();
+    for (number, option) in (1..).zip(&question.options) {
+        words.push(format!("{number} {}", visible_line(&option.label)));
+    }
+    let is_of_agent = matches!(question.subject, QuestionSubject::Approval(_, AnswerChoices::Agent { .. }));
     for (answer, meaning) in question.subject.answers() {
         let command = match answer {
             Answer::Once => "/yes",
@@ -149,6 +153,8 @@ fn answers(question: &Question, number: u64) -> String {
             Answer::Always => "/always",
             Answer::Everywhere => "/everywhere",
             Answer::No => "/no",
+            Answer::Words if is_of_agent => "/answer TEXT",
+            Answer::Leave if is_of_agent => "/leave",
             Answer::Words if question.subject.must_be_read() => "/no WORDS",
             Answer::Words => "/edit N TEXT",
             // It is the same as no.
@@ -165,7 +171,8 @@ fn answers(question: &Question, number: u64) -> String {
         };
         words.push(format!("{command} {what}"));
     }
-    format!("{}; or with its number: /yes {number}", words.join(", "))
+    let words = words.join(", ");
+    if is_of_agent { words } else { format!("{words}; or with its number: /yes {number}") }
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use super::*;
 use crate::undo;
 use steersman_base::plan::{Plan, PlanStep, StepState};
 use steersman_base::protocol::{
-    ApprovalId, ApprovalRequest, ApprovalSubject, CloneOperation, CommandOperation, CustomOperation, FetchOperation,
-    FieldKind, FormField, InputOperation, OfferedRule, Operation, SearchOperation, ServerToolOperation, Undo,
-    UndoneFile, UseOperation, WriteOperation,
+    AgentQuestion, AnswerOption, ApprovalId, ApprovalRequest, ApprovalSubject, CloneOperation, CommandOperation,
+    CustomOperation, FetchOperation, FieldKind, FormField, InputOperation, OfferedRule, Operation, SearchOperation,
+    ServerToolOperation, Undo, UndoneFile, UseOperation, WriteOperation,
 };
 use steersman_base::text::{QuestionText, is_invisible};
 use steersman_session::model::approval_parts;
@@ -50,6 +50,7 @@ fn name(subject: &ApprovalSubject) -> &'static str {
         ApprovalSubject::Form { .. } => "form",
         ApprovalSubject::Plan { .. } => "plan",
         ApprovalSubject::MoreCalls { .. } => "more calls",
+        ApprovalSubject::AgentQuestion { .. } => "agent question",
     }
 }
 
@@ -116,6 +117,16 @@ fn every(values: &mut Values) -> Vec<ApprovalSubject> {
             plan: Plan { steps: vec![PlanStep { id: "s1".into(), text: next(), state: StepState::Pending }], made: 1 },
         },
         ApprovalSubject::MoreCalls { made: 3, more: 4 },
+        ApprovalSubject::AgentQuestion {
+            question: AgentQuestion {
+                text: next(),
+                options: vec![AnswerOption { label: next(), description: next() }],
+                several: false,
+                default: Some(next()),
+                default_after: None,
+                waits: true,
+            },
+        },
     ];
     operations.into_iter().map(|operation| ApprovalSubject::Operation { operation }).chain(others).collect()
 }
@@ -174,7 +185,7 @@ fn every_kind_of_question_shows_all_of_its_fields_and_no_value_adds_a_line_of_th
             assert!(what != "form" || all.contains("4711"), "what a yes sends is shown: {all}");
         }
     }
-    assert_eq!(names.len(), 14, "{names:?}");
+    assert_eq!(names.len(), 15, "{names:?}");
 }
 
 #[test]

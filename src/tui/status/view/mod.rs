@@ -134,12 +134,12 @@ fn draw_mode(view: StatusView<'_>, line: Rect, buffer: &mut Buffer) -> Rect {
 pub const LARGER: &str = "make the terminal larger";
 
 /// Says that a question waits which is not on the screen, and what brings it there.
-pub fn draw_unasked(ui: &UiContext, way: &str, area: Rect, buffer: &mut Buffer) {
+pub fn draw_unasked(ui: &UiContext, waits: &str, way: &str, area: Rect, buffer: &mut Buffer) {
     let line = row(area, 0);
-    let whole = format!("? a question waits: {way}");
+    let (whole, short) = (format!("? {waits}: {way}"), format!("? {waits}"));
     let words = match way {
         LARGER => [&*whole, "? enlarge to answer", "? asks: enlarge", "? asks"],
-        _ => [&*whole, "? a question waits", "? a question", "? asks"],
+        _ => [&*whole, &*short, "? a question", "? asks"],
     };
     let Some(words) = words.into_iter().find(|words| columns(words) + 2 <= line.width) else { return };
     put_right(buffer, line, &format!("  {words}"), ui.theme.notice);
@@ -254,7 +254,7 @@ fn activity(view: StatusView<'_>, node: &AgentNode) -> (String, Style) {
         }
         Activity::Thinking => (since("◌ thinking"), theme.accent),
         Activity::Writing => (since("✎ writing"), theme.accent),
-        Activity::Tools if !node.questions().is_empty() => {
+        Activity::Tools if node.has_questions() => {
             (format!("? {} waits for your answer", one_line(&tools(&node.open))), theme.notice)
         }
         Activity::Tools => {

@@ -170,6 +170,7 @@ fn describe_answer(answer: &str, words: Option<&str>, offer: Option<&str>) -> An
         "yes" => (WentOn::Yes, "approved once".to_owned()),
         "session" => (WentOn::Yes, format!("approved for this session{}", behind(offer))),
         "always" => (WentOn::Yes, "approved, and the rule is kept".to_owned()),
+        "filled" => (WentOn::Yes, "answered".to_owned()),
         "no" => (WentOn::No, format!("declined{}", behind(words))),
         "allowed" => (WentOn::Yes, "allowed meanwhile, no answer needed".to_owned()),
         "denied" => (WentOn::No, format!("refused meanwhile{}", behind(words))),

@@ -56,6 +56,7 @@ impl Pen<'_> {
     fn questions(&self, call: &CallCell, rows: &mut Vec<Line>) {
         for asked in &call.asked {
             let (words, style) = match &asked.answer {
+                None if call.name == "ask_user" => ("? waiting for your answer".to_owned(), self.theme.notice),
                 None => ("? waiting for approval".to_owned(), self.theme.notice),
                 Some(answer) => {
                     let mark = if answer.went_on == WentOn::Yes { "✓" } else { "✗" };
