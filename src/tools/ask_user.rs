@@ -13,6 +13,7 @@ use futures_util::future::{BoxFuture, join_all};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
+use steersman_base::message::Arguments;
 use steersman_base::text::is_blank;
 use steersman_core::approval::{AgentAnswer, AgentQuestion, AnswerOption, Asker};
 use steersman_core::tool::{
@@ -83,20 +84,7 @@ pub struct AskUserTool {
 impl AskUserTool {
     /// Makes the tool; without `beside` each call waits for its answers.
     pub fn new(beside: Option<Arc<dyn AskBeside>>) -> Self {
-        let parameters = Parameters::build(|p| {
-            p.optional_objects("questions", "One to four questions.", |question| {
-                question.required_string("question", "What you ask, in one or two sentences.");
-                question.optional_objects("options", "The answers that you offer.", |option| {
-                    option.required_string("label", "The answer, in one to five words.");
-                    option.optional_string("description", "What it means, in one sentence.");
-                });
-                question.optional_boolean("several", "Whether several options may be chosen. Default false.");
-                question.optional_string("default", "The answer that counts where nobody answers: one of the labels.");
-            });
-            p.optional_boolean("wait", "Whether to wait for the answers. Default true.");
-            p.optional_integer("default_after", "Seconds after which the defaults count. Only for a call that waits.");
-        });
-        Self { spec: ToolSpec::new(ASK_TOOL, DESCRIPTION, parameters), beside }
+        Self { spec: ToolSpec::new(ASK_TOOL, DESCRIPTION, parameters()), beside }
     }
 
     /// Asks, waits for the answers, and returns what the model is told.
@@ -168,6 +156,28 @@ impl Tool for AskUserTool {
         }
         .boxed()
     }
+}
+
+fn parameters() -> Parameters {
+    Parameters::build(|p| {
+        p.optional_objects("questions", "One to four questions.", |question| {
+            question.required_string("question", "What you ask, in one or two sentences.");
+            question.optional_objects("options", "The answers that you offer.", |option| {
+                option.required_string("label", "The answer, in one to five words.");
+                option.optional_string("description", "What it means, in one sentence.");
+            });
+            question.optional_boolean("several", "Whether several options may be chosen. Default false.");
+            question.optional_string("default", "The answer that counts where nobody answers: one of the labels.");
+        });
+        p.optional_boolean("wait", "Whether to wait for the answers. Default true.");
+        p.optional_integer("default_after", "Seconds after which the defaults count. Only for a call that waits.");
+    })
+}
+
+/// Returns what a call asked that did not wait for the answers; nothing where its arguments are not right.
+pub fn questions_of(arguments: &Arguments) -> Vec<AgentQuestion> {
+    let args = parameters().validate(arguments).ok();
+    args.and_then(|args| read_questions(&args, false, None).ok()).unwrap_or_default()
 }
 
 /// Reads the questions of a call.

@@ -60,7 +60,7 @@ use steersman_base::error::BuildError;
 use steersman_core::approval::UseOperation;
 use steersman_core::tool::{Tool, ToolContext, ToolDirectory, ToolError};
 
-pub use ask_user::{AnswerSender, AskBeside, AskUserTool};
+pub use ask_user::{AnswerSender, AskBeside, AskUserTool, questions_of};
 pub use bash::BashTool;
 pub use calculator::Calculator;
 pub use edit::EditTool;

@@ -1,5 +1,6 @@
 //! Questions of agents to the user: calls that wait for answers, answers that come as texts, and what ends a question.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,10 +10,12 @@ use steersman_base::protocol::{Answer, ApprovalSubject, answer_of};
 use steersman_core::approval::{Answerer, ApprovalId, Mode, Policy};
 use steersman_core::provider::Played;
 use steersman_session::host::{self, Command, Host, LastRun, Setup};
+use steersman_session::journal::{read_records, restore};
 use tempfile::TempDir;
 
 use crate::support::bench::setup;
 use crate::support::doubles::{Pause, PlayedExt, Rig, settle, within};
+use crate::support::journals::{Disk, journal};
 
 /// Longest time for the worker to do what it is told; on a busy machine it has to share.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -294,6 +297,56 @@ async fn an_answer_that_the_queue_refuses_is_asked_for_again() {
         }
     };
     within(PATIENCE, "the answer is taken", wait).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_nobody_waits_for_is_asked_again_by_a_session_that_goes_on() {
+    let disk = Disk::default();
+    let journal = journal(&disk);
+    let listener = journal.clone();
+    let two = json!({"questions": [database(), {"question": "Which name?"}], "wait": false}).to_string();
+    let mut session = launch_with(
+        [Played::calls(&[("c1", "ask_user", two.as_str())]), Played::text("I go on."), Played::text("Noted.")],
+        |mut setup| {
+            setup.policy.answerer = Answerer::User;
+            setup.listeners.push(Arc::new(listener));
+            setup
+        },
+    );
+    session.send("Go.");
+    session.settled().await;
+    let open = session.open(2).await;
+    assert!(session.host.handle().approvals().answer(open[1].0, Answer::No(None)), "the other one is settled");
+    let noted = async {
+        while session.rig.requests().len() < 3 {
+            settle().await;
+        }
+    };
+    within(PATIENCE, "the model is told", noted).await;
+    session.settled().await;
+    session.open(1).await;
+    settle().await;
+    journal.close();
+    let resumed = restore(read_records(disk.bytes().as_slice()).unwrap().records);
+    assert_eq!(resumed.questions.len(), 1);
+
+    let mut session = launch_with([Played::text("Postgres it is.")], |setup| {
+        let policy = Policy { answerer: Answerer::User, ..setup.policy.clone() };
+        Setup { policy, resumed: Some(Box::new(resumed)), ..setup }
+    });
+    let open = session.open(1).await;
+    assert_eq!(open[0].1, "Which database?");
+    assert_eq!(session.rig.requests().len(), 0, "nothing is sent by itself");
+    session.answer(open[0].0, "Postgres");
+    let wait = async {
+        while session.rig.requests().is_empty() {
+            settle().await;
+        }
+    };
+    within(PATIENCE, "the answer starts a turn", wait).await;
+    session.settled().await;
+    let told = session.rig.requests()[0].lines();
+    assert_eq!(told.last().unwrap(), "user: My answer to your question \"Which database?\": Postgres");
 }
 
 #[tokio::test(start_paused = true)]

@@ -45,7 +45,7 @@ pub use context_files::{
 };
 pub use handle::{Handle, Keeper};
 pub use mailbox::{Mailbox, Tap};
-pub use resumed::{ClosingEvent, Numbers, ResumeSource, Resumed};
+pub use resumed::{ClosingEvent, LeftQuestion, Numbers, ResumeSource, Resumed};
 pub use run::{EventStream, RunningAgent, run};
 pub use setup::{HookSetup, ServerSetup, Setup};
 pub use shell::Shell;

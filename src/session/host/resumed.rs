@@ -4,19 +4,24 @@
 
 use std::collections::HashMap;
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::{io, mem};
 
-use steersman_agent::Agent;
-use steersman_agent::subagent::{Continuations, FinishedAgents};
+use crate::host::Handle;
+use crate::host::open_questions::QuestionDesk;
+use steersman_agent::subagent::FinishedAgents;
+use steersman_agent::{Agent, question_event};
 use steersman_base::details::UndoneFile;
 use steersman_base::event::{Envelope, Event};
-use steersman_base::id::AgentId;
+use steersman_base::id::{AgentId, CallId};
 use steersman_base::message::Message;
 use steersman_base::plan::PlanChanged;
-use steersman_base::protocol::Unfinished;
+use steersman_base::protocol::{AgentQuestion, Unfinished};
 use steersman_base::steering::Rule;
+use steersman_core::approval::Asker;
 use steersman_core::control::AgentNote;
 use steersman_core::tool::{Outputs, shorten};
+use steersman_tools::AnswerSender;
 
 /// A session that an earlier process left: first what happened in it, then what it goes on with.
 pub trait ResumeSource: Send + Debug {
@@ -39,6 +44,8 @@ pub struct Resumed {
     pub agents: FinishedAgents,
     /// Answers of sub-agents in the background that did not reach the main agent.
     pub answers: Vec<AgentNote>,
+    /// What the main agent has asked and works on without.
+    pub questions: Vec<LeftQuestion>,
     /// Whether the task of the main agent waits for an answer; `None` where only the conversation tells it.
     pub task_open: Option<bool>,
     /// What happened and was not told yet, for a screen to show again.
@@ -59,14 +66,23 @@ pub struct Resumed {
     pub numbers: Numbers,
 }
 
+/// A question that an agent has asked and does not wait for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftQuestion {
+    /// The call that asked it.
+    pub call: CallId,
+    /// The question.
+    pub question: AgentQuestion,
+}
+
 impl Resumed {
-    /// Gives the main agent what it goes on with, and its sub-agents; what was open ends, and an answer that is too long for the
+    /// Gives the main agent what it goes on with, and its sub-agents, and asks its open questions again; what was open ends, and an answer that is too long for the
     /// conversation is stored among `outputs`. Returns the system prompt that
     /// it was recorded with, where the agent has another one now.
     pub(super) async fn hand_over(
         self,
         agent: &mut Agent,
-        continuations: &Continuations,
+        handle: &Handle,
         outputs: Option<&Outputs>,
     ) -> Option<String> {
         for ClosingEvent { agent: of, parent, event } in self.closing {
@@ -74,7 +90,13 @@ impl Resumed {
         }
         let replaced = agent.resume(&self.messages, self.numbers.turns);
         agent.resume_task(self.task_open);
-        continuations.take_over(self.agents);
+        handle.continuations().take_over(self.agents);
+        let desk = QuestionDesk::for_tools(handle);
+        for LeftQuestion { call, question } in self.questions {
+            let listeners = agent.listeners().clone();
+            let report = Arc::new(move |record| listeners.emit(question_event(record)));
+            desk.ask(Asker { agent: agent.id().clone(), call }, question, report, AnswerSender::without_call());
+        }
         for note in self.answers {
             agent.resume_answer(AgentNote { answer: shorten(note.answer, outputs).await, ..note });
         }

@@ -218,7 +218,7 @@ impl Setup {
                 configurator.add_extension(Arc::new(ServerTools::new(Arc::clone(&servers), scope)))
             })
             .await?;
-        let replaced = resumed.hand_over(&mut agent, handle.continuations(), pools.outputs.as_deref()).await;
+        let replaced = resumed.hand_over(&mut agent, handle, pools.outputs.as_deref()).await;
         notes.extend(replaced.and_then(|before| changed_prompt(&before, agent.system_prompt(), &context.files)));
         let warnings = roster.warnings().iter().cloned().chain(self.skills.warnings());
         let left_out = self.left_out.into_iter().chain(warnings).collect();

@@ -14,6 +14,7 @@
 //! - what is known of all of them without reading them again: `index.rs`; tests: `journal/index.rs`
 //! - back into a conversation and its transcript: `restore.rs`; tests: `tests/program/sessions/resume.rs`
 //! - the sub-agents that can go on: `restore_agents.rs`; tests: `tests/program/sessions/continued.rs`
+//! - the questions of the main agent that are asked again: `restore_questions.rs`; tests: `tests/session/agent_questions.rs`
 //! - a session that another program wrote: `importing.rs`; tests: `tests/program/sessions/import.rs`
 //! - the part of a session before one of its messages, for a branch: `branch.rs`; tests: `tests/tui/session_branch.rs`
 //! - lines back into records, whatever happened to them: `reader.rs`, `lines.rs`; tests: `journal/damage.rs`
@@ -29,6 +30,7 @@ mod record;
 mod recording;
 mod restore;
 mod restore_agents;
+mod restore_questions;
 mod texts;
 mod use_log;
 mod writer;

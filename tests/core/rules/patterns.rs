@@ -102,7 +102,7 @@ fn searches_and_clones_have_rules_too() {
 #[test]
 fn a_rule_that_is_none_is_named_with_what_is_wrong() {
     let wrong = |rule: &str| Rules::parse(&[rule], &[], &[]).expect_err(rule).to_string();
-    let tools = "those are: bash, write, edit, read, grep, glob, fetch, web_scrape, web_search, git_clone, calculator, agent, skill, plan, job_output, job_stop, mcp; a rule is \"tool\" or \"tool: pattern\", as \"bash: git status\"";
+    let tools = "those are: bash, write, edit, read, grep, glob, fetch, web_scrape, web_search, git_clone, calculator, agent, skill, plan, ask_user, job_output, job_stop, mcp; a rule is \"tool\" or \"tool: pattern\", as \"bash: git status\"";
     assert_eq!(wrong("bsh: ls"), format!("the rule \"bsh: ls\" is invalid: there is no tool \"bsh\"; {tools}"));
     for (rule, right) in [
         ("Bash(git diff:*)", "bash: git diff *"),
