@@ -11,6 +11,7 @@ use crate::journal::SessionFile;
 use crate::journal::reader::Records;
 use crate::journal::record::Record;
 use crate::journal::restore_agents::AgentsReducer;
+use crate::journal::restore_questions::QuestionsReducer;
 use crate::model::{AgentPlan, PlanList};
 use crate::open_items::OpenItems;
 use crate::queue_log::{QueueChange, QueueLog};
@@ -97,6 +98,7 @@ fn was_sent(draft: &DraftText, to: &AgentId, entry: &Pending) -> bool {
 struct RestoreReducer {
     messages: Vec<Message>,
     agents: AgentsReducer,
+    questions: QuestionsReducer,
     /// What has begun and not ended.
     open: OpenItems,
     queues: QueueLog,
@@ -154,12 +156,13 @@ impl RestoreReducer {
         let (drafts, agents, sent) = (self.drafts, interrupted, self.sent);
         let unfinished = Unfinished { drafts, pending, agents, settled, sent, images: Vec::new() };
         let plan = self.plans.get(&AgentId::main()).map(AgentPlan::left);
-        let Self { messages, agents, undone, rules, numbers, task_open, .. } = self;
+        let Self { messages, agents, undone, rules, numbers, task_open, questions, .. } = self;
         let (agents, answers) = agents.resumed(why);
         Resumed {
             messages,
             agents,
             answers,
+            questions: questions.left(),
             task_open,
             closing,
             unfinished,
@@ -193,13 +196,15 @@ impl RestoreReducer {
             self.follow_task(event);
         }
         self.open.apply(&envelope);
+        self.questions.apply(&envelope);
         if let Event::JobStarted(start) = event {
             self.numbers.jobs = self.numbers.jobs.max(start.id.number().unwrap_or(0));
         } else if let Event::TurnStarted { turn } = event {
             if agent.is_main() {
                 self.numbers.turns = self.numbers.turns.max(*turn);
             }
-        } else if let Event::AgentSpawned { child, .. } = event {
+        // One that waited for its turn was told of by its name too.
+        } else if let Event::AgentSpawned { child, .. } | Event::AgentAnswered { child, .. } = event {
             if let Some((persona, number)) = child.as_str().rsplit_once(' ')
                 && let Ok(number) = number.parse::<u64>()
             {

@@ -392,6 +392,9 @@ fn agents_that_ran_are_interrupted_and_no_number_is_given_again() {
     let done = Event::AgentFinished { child: "researcher 0".into(), outcome: Outcome::Completed, message: None };
     journal.on_event(&event(3, done));
     journal.on_event(&event(4, spawned("researcher 1")));
+    // It waited for its turn, and was told of by its name.
+    let (outcome, answer) = (Outcome::Cancelled, "cancelled by the user".to_owned());
+    journal.on_event(&event(5, Event::AgentAnswered { child: "file_miner 4".into(), outcome, answer }));
     journal.close();
     let resumed = restored(&disk.bytes());
     let why = Some("interrupted when the program ended".to_owned());
@@ -405,6 +408,7 @@ fn agents_that_ran_are_interrupted_and_no_number_is_given_again() {
         ]
     );
     assert_eq!(resumed.numbers.agents["researcher"], 2);
+    assert_eq!(resumed.numbers.agents["file_miner"], 5);
     assert_eq!(resumed.unfinished.sentence().as_deref(), Some("1 sub-agent was interrupted"));
 }
 
