@@ -316,7 +316,8 @@ impl Listener for Terminal {
                 self.tool_result(state, id, content, *is_error, *elapsed_ms);
             }
             Event::AgentSpawned { child, task, call, .. } => {
-                if call.is_none() {
+                // Another one works for the user, or in the background.
+                if call.is_none() && child.is_synthesizer() {
                     state.rescue = Some(child.clone());
                 }
                 // The call's own line shows the task.

@@ -307,6 +307,23 @@ fn a_question_is_declined_with_words_for_the_model() {
 }
 
 #[test]
+fn watch_names_the_sub_agent_whose_words_it_writes() {
+    let (main, child) = (Gate::new(), Gate::new());
+    let server = with_sub_agent(&main, &child);
+    let run = exec(&server, &["hello"]);
+    main.wait_reached();
+    let mut watch = Program::beside(&run).args(["watch"]).run();
+    watch.wait_for_line(|line| line.starts_with("session "));
+    assert_eq!(beside(&run, &["inject", "--to", "file_miner 0", "and silver"]).0, 0);
+    child.wait_reached();
+    child.open();
+    main.open();
+    assert_eq!(run.end().code, Some(0));
+    let seen = watch.end().stdout;
+    assert!(seen.contains("[file_miner 0] says: silver too"), "{seen}");
+}
+
+#[test]
 fn watch_writes_what_happens_until_the_session_ends() {
     let gate = Gate::new();
     let server = Server::start([Reply::text("Done.").gated(&gate)]);

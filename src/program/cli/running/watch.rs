@@ -1,15 +1,19 @@
 //! `steersman watch`: what a session does from now on, as lines or as events.
 
+use std::collections::HashMap;
 use std::io::{self, Write as _};
+use std::sync::Arc;
 
 use crate::program::cli::args::Flags;
 use crate::program::cli::exit::{Exit, line};
 use crate::program::cli::questions::question;
 use crate::program::cli::running::args::WatchArgs;
 use crate::program::cli::running::choose::connect;
+use steersman_base::event::Envelope;
+use steersman_base::id::AgentId;
 use steersman_base::protocol::{Notice, Update};
 use steersman_base::text::escaped_json;
-use steersman_core::listener::{Listener as _, Terminal};
+use steersman_core::listener::{Listener, Terminal};
 use steersman_session::socket::Updates;
 
 /// Writes until the session ends.
@@ -19,7 +23,7 @@ pub(crate) fn run(flags: &Flags, args: &WatchArgs) -> Exit {
 
 fn watch(flags: &Flags, args: &WatchArgs) -> Result<(), String> {
     let (mut caller, welcome) = connect(flags, &args.which, "watch", Updates::Now)?;
-    let terminal = Terminal::new(io::stdout());
+    let mut printers = Printers::new(Terminal::new(io::stdout()));
     let mut shown = Vec::new();
     if !args.json && write(&format!("session {}\n", welcome.session)).is_err() {
         return Ok(());
@@ -32,7 +36,7 @@ fn watch(flags: &Flags, args: &WatchArgs) -> Result<(), String> {
                 write(&format!("{}\n", escaped_json(json)))
             }
             (Update::Envelope(envelope), false) => {
-                terminal.on_event(envelope);
+                printers.of(envelope).on_event(envelope);
                 Ok(())
             }
             (Update::Approvals { open, .. }, false) => {
@@ -60,6 +64,33 @@ fn watch(flags: &Flags, args: &WatchArgs) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What writes the events of each agent: those of a sub-agent with its name.
+struct Printers {
+    main: Arc<dyn Listener>,
+    sub_agents: HashMap<AgentId, Arc<dyn Listener>>,
+}
+
+impl Printers {
+    fn new(main: Terminal) -> Self {
+        Self { main: Arc::new(main), sub_agents: HashMap::new() }
+    }
+
+    /// Returns the one of the agent of an event; that of its spawner makes it.
+    fn of(&mut self, envelope: &Envelope) -> Arc<dyn Listener> {
+        let id = &envelope.agent;
+        if id.is_main() {
+            return Arc::clone(&self.main);
+        }
+        if let Some(known) = self.sub_agents.get(id) {
+            return Arc::clone(known);
+        }
+        let spawner = envelope.parent.as_ref().and_then(|parent| self.sub_agents.get(parent)).unwrap_or(&self.main);
+        let made = spawner.for_sub_agent(id).unwrap_or_else(|| Arc::clone(&self.main));
+        self.sub_agents.insert(id.clone(), Arc::clone(&made));
+        made
+    }
 }
 
 fn write(text: &str) -> io::Result<()> {
