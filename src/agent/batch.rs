@@ -26,6 +26,7 @@ use steersman_base::event::{CallFailure, Delivery, Event, Pending};
 use steersman_base::limits;
 use steersman_base::message::ToolCall;
 use steersman_base::sync::lock;
+use steersman_base::text::visible_line;
 use steersman_core::approval::{Asker, PlainAnswer};
 use steersman_core::control::{Interloper, OnExhausted, StepLimit};
 use steersman_core::provider::Finish;
@@ -104,6 +105,9 @@ impl Agent {
             batch.after = ran.last.or(batch.after);
             if ran.is_released && !rest.is_empty() {
                 // They may build on what goes on in the background; the model decides again when it has read the text.
+                let names: Vec<_> = rest.iter().map(|call| visible_line(&call.name)).collect();
+                let text = format!("not run, as your text came first: {}; the model decides again", names.join(", "));
+                self.listeners.emit(Event::Notice { text });
                 self.history.close_open(NotRunReason::UserMessage);
                 break;
             }

@@ -161,6 +161,8 @@ async fn calls_behind_agents_that_gave_way_are_left_out() {
     assert!(asked[1].starts_with("tool#c1: [a text for you came first. file_miner 0 "), "{asked:?}");
     assert!(asked[2].starts_with("tool#c2: ") && asked[2].contains("not run"), "{asked:?}");
     assert_eq!(asked[3], "user: only large ones");
+    let is_told = |event: &Event| matches!(event, Event::Notice { text } if text.contains("text came first: plan"));
+    assert!(tree.rig.recorder.envelopes().iter().any(|envelope| is_told(&envelope.event)), "the user sees it");
     pause.open();
     tree.settled().await;
 }
