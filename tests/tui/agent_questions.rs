@@ -180,6 +180,21 @@ fn esc_puts_a_question_off_and_the_command_shows_it_again() {
 }
 
 #[test]
+fn what_the_user_asks_for_comes_before_the_questions_of_agents() {
+    let mut stage = stage(80, 24);
+    let mut asked = Asked::asks(&mut stage, database());
+    arm(&mut stage);
+    stage.keys("<c-d>");
+    arm(&mut stage);
+    assert!(stage.screen().contains("Quit?") && stage.screen().contains("1 of 2"), "{}", stage.screen());
+    stage.keys("<esc>");
+    assert!(asked.poll().is_none(), "Esc leaves the question about quitting");
+    arm(&mut stage);
+    stage.keys("1<enter>");
+    assert_eq!(asked.poll(), Some(given(&["SQLite"])));
+}
+
+#[test]
 fn a_question_that_was_put_off_goes_with_its_call() {
     let mut stage = stage(80, 24);
     let asked = Asked::asks(&mut stage, database());

@@ -127,10 +127,11 @@ fn answer(questions: &mut Questions, text: &str, ui: &UiContext) -> Outcome {
 /// Carries out `/questions`.
 fn show(questions: &mut Questions, argument: &str, ui: &UiContext) -> Vec<PaneEffect> {
     if let Ok(number) = argument.parse() {
-        let is_there = questions.show(number, ui.now);
-        let sentence =
-            if is_there { String::new() } else { format!("there is no question {number}; /questions lists them") };
-        return if is_there { Vec::new() } else { vec![PaneEffect::Reply(sentence)] };
+        return if questions.show(number, ui.now) {
+            Vec::new()
+        } else {
+            vec![PaneEffect::Reply(format!("there is no question {number}; /questions lists them"))]
+        };
     }
     if !argument.is_empty() {
         return vec![PaneEffect::Reply("it is /questions N, or /questions alone, which lists them".to_owned())];

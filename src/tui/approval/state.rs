@@ -273,6 +273,20 @@ impl QuestionSubject {
         }
     }
 
+    /// Tells whether a key or a command of the user has led to it just now: it comes before what others ask.
+    fn is_asked_by_user(&self) -> bool {
+        match self {
+            Self::New
+            | Self::Reset
+            | Self::Quit
+            | Self::Undo(_)
+            | Self::StopJob(_)
+            | Self::Rule(_)
+            | Self::Switch(..) => true,
+            Self::StillTrue(_) | Self::Unfinished(_) | Self::Approval(..) => false,
+        }
+    }
+
     /// Tells whether a yes counts only once the end of the detail was on the screen.
     pub fn must_be_read(&self) -> bool {
         match self {
@@ -340,12 +354,19 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// Puts a question at the end of the queue, unless its subject is asked about already or was left unanswered.
+    /// Puts a question at the end of the queue, or before the others where the user has asked for it, unless its subject is asked about already or was left unanswered.
     pub fn ask_once(&mut self, question: Question) {
         let is_known = self.all().any(|(_, known)| known.subject == question.subject);
         if !is_known && !self.left.contains(&question.subject) {
             self.count += 1;
-            self.queue.push_back((QuestionId::new(self.count), question));
+            let question = (QuestionId::new(self.count), question);
+            if question.1.subject.is_asked_by_user() {
+                self.queue.push_front(question);
+                self.top = 0;
+                self.marked.clear();
+            } else {
+                self.queue.push_back(question);
+            }
         }
     }
 
