@@ -69,7 +69,8 @@ impl TourStep {
             return "First answer the question: its number, then Enter.";
         }
         let runs = run.agents.main().running();
-        let has_sub_agents = run.agents.running() > 1;
+        let has_sub_agents = run.agents.running() > usize::from(runs);
+        let awaits = run.run_alone().any(|node| node.is_in_background);
         let takes_text = !shown.is_main() && run.takes_messages(shown);
         let has_ended_ones = run.agents.nodes().iter().any(|node| run.continues(&node.id));
         match self {
@@ -90,8 +91,8 @@ impl TourStep {
             }
             Self::Ask => "Type a task and press Enter, such as: look at this project",
             Self::Steer if runs => {
-                "While it works, type more and press Enter, such as: skip the tests. It waits here and enters after the \
-                 running tool."
+                "While it works, type more and press Enter, such as: skip the tests. It enters at the next boundary; the \
+                 line above the message says which."
             }
             Self::Pause if runs && run.pauses.place(shown).is_some() => "The agent is paused. Alt+H lets it go on.",
             Self::Pause if runs && run.is_paused(shown) => "The agent pauses before its next call: wait for that.",
@@ -99,11 +100,14 @@ impl TourStep {
             Self::Pause if runs => {
                 "Your text waits above until the running tool has ended. Alt+H pauses the agent before its next call."
             }
-            Self::Address if runs && has_sub_agents => "F3, Down and Enter go to a sub-agent.",
+            Self::Address if (runs || awaits) && has_sub_agents => "F3, Down and Enter go to a sub-agent.",
             Self::Address if has_ended_ones => {
                 "F3, Down and Enter go to a sub-agent. It has ended, and goes on with what you type."
             }
             Self::Address if runs => "Wait until sub-agents run: then you can type to one alone.",
+            Self::Steer | Self::Pause if awaits => {
+                "The agent waits for its sub-agents; its next turn begins with an answer of theirs."
+            }
             Self::Steer | Self::Pause | Self::Address => {
                 "The turn is over. Start another, such as: look at this project"
             }

@@ -58,10 +58,15 @@ pub fn begin(questions: &mut Questions, message: &mut Message, left: &Unfinished
 /// about all, so that one key decides.
 fn question(left: &Unfinished) -> Option<Question> {
     let ids: Vec<MessageId> = left.pending.iter().map(|entry| entry.id.clone()).collect();
-    let sentence = left.sentence().filter(|_| !ids.is_empty())?;
-    let texts = left.pending.iter().map(|entry| DetailPart::Text(described(entry))).collect();
-    let title = format!("{sentence}: continue, edit or discard?");
-    Some(Question::new(QuestionSubject::Unfinished(ids), title, texts))
+    if ids.is_empty() {
+        return None;
+    }
+    let texts = left.pending.iter().map(|entry| DetailPart::Text(described(entry)));
+    // The answer is about the texts alone.
+    let agents =
+        left.interrupted().map(|agents| DetailPart::Note(format!("{agents}; each goes on with a text for it")));
+    let title = format!("{} pending: continue, edit or discard?", ids.len());
+    Some(Question::new(QuestionSubject::Unfinished(ids), title, texts.chain(agents).collect()))
 }
 
 /// Returns a text with its condition, its kind and its delivery, where it has other than the usual ones.

@@ -76,3 +76,15 @@ fn who_is_away_is_not_told_of_an_answer_while_agents_work_for_it() {
     stage.turn("").turn_ended("", Outcome::Completed, None).wait(60_000);
     assert_eq!(told(&stage), 1);
 }
+
+#[test]
+fn a_stop_of_agents_that_work_for_no_turn_names_them() {
+    for (count, said) in [(1, "file_miner 0 is being stopped"), (2, "2 sub-agents are being stopped")] {
+        let mut stage = waiting_for(count);
+        stage.wait(1000);
+        stage.keys("<esc>");
+        stage.wait(1000);
+        stage.keys("<esc>");
+        assert!(stage.screen().contains(said), "{}", stage.screen());
+    }
+}

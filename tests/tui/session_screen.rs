@@ -53,7 +53,8 @@ fn deliverable(stage: &mut Stage) -> Vec<String> {
 fn one_question_is_about_everything_that_was_left_and_nothing_goes_before_it() {
     let mut stage = resumed((80, 24), &["use the old parser", "and tell me", "then stop"], 2);
     let screen = stage.screen();
-    assert!(screen.contains("3 pending, 2 sub-agents were interrupted: continue, edit or discard?"), "{screen}");
+    assert!(screen.contains("3 pending: continue, edit or discard?"), "{screen}");
+    assert!(screen.contains("2 sub-agents were interrupted; each goes on with a text for it"), "{screen}");
     assert!(screen.contains("│ use the old parser") && !screen.contains("1 of"), "{screen}");
     assert_eq!(stage.app.questions.len(), 1);
     assert_eq!(deliverable(&mut stage), [] as [String; 0]);

@@ -181,6 +181,12 @@ fn a_time_is_typed_to_go_there() {
 }
 
 #[test]
+fn behind_a_replay_nothing_is_said_of_a_conversation() {
+    let stage = replay(100, 30);
+    assert_eq!(steersman_tui::view::farewell(&stage.app), Vec::<String>::new());
+}
+
+#[test]
 fn the_timeline_at_three_sizes() {
     for (width, height) in [(120, 36), (80, 24), (40, 12)] {
         let mut stage = replay(width, height);

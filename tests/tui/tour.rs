@@ -49,6 +49,19 @@ fn each_step_is_over_when_the_user_has_done_it() {
 }
 
 #[test]
+fn while_agents_work_in_the_background_no_other_task_is_asked_for() {
+    let mut stage = Stage::new(120, 36);
+    let pending = Pending::new("m90".into(), "skip the tests", Timestamp::UNIX_EPOCH);
+    stage.keys("/tour<enter>").turn("").event("", Event::Pending { entries: vec![pending] });
+    stage.call("", "c1", "agent").spawn("", "miner 0").turn("miner 0");
+    stage.event("", Event::AgentBackgrounded { child: "miner 0".into() });
+    stage.result("", "c1", "[it works in the background]").turn_ended("", Outcome::Completed, None);
+    says(&mut stage, "Tour, 3 of 5: The agent waits for its sub-agents");
+    stage.event("", Event::Resumed { decision: Decided::Run });
+    says(&mut stage, "Tour, 4 of 5: F3, Down and Enter go to a sub-agent.");
+}
+
+#[test]
 fn a_sub_agent_that_has_ended_is_one_that_can_be_written_to() {
     let mut stage = Stage::new(120, 36);
     let text = |text: &str| Pending::new("m90".into(), text, Timestamp::UNIX_EPOCH);

@@ -422,18 +422,22 @@ pub struct SettledText {
 }
 
 impl Unfinished {
+    /// Returns which sub-agents were interrupted, in words; `None` when none was.
+    pub fn interrupted(&self) -> Option<String> {
+        match self.agents {
+            0 => None,
+            1 => Some("1 sub-agent was interrupted".to_owned()),
+            count => Some(format!("{count} sub-agents were interrupted")),
+        }
+    }
+
     /// Returns what waits and what was interrupted, in words; `None` when neither is.
     pub fn sentence(&self) -> Option<String> {
         let pending = match self.pending.len() {
             0 => None,
             count => Some(format!("{count} pending")),
         };
-        let agents = match self.agents {
-            0 => None,
-            1 => Some("1 sub-agent was interrupted".to_owned()),
-            count => Some(format!("{count} sub-agents were interrupted")),
-        };
-        let parts: Vec<String> = pending.into_iter().chain(agents).collect();
+        let parts: Vec<String> = pending.into_iter().chain(self.interrupted()).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 }

@@ -81,7 +81,14 @@ pub fn stopped(message: &mut Message, entries: &[Pending], known: &MessageContex
     let in_lines = known.in_lines();
     let is_cancelled =
         matches!(known.run.agents.main().activity, Activity::Cancelling | Activity::Ended(Outcome::Cancelled, _));
-    let begun = if is_cancelled { "cancelled; " } else { "no turn runs; " };
+    let stops_others = || known.run.agents.nodes().iter().any(|node| node.activity == Activity::Cancelling);
+    let begun = if is_cancelled {
+        "cancelled; "
+    } else if stops_others() {
+        "sub-agents are being stopped; "
+    } else {
+        "no turn runs; "
+    };
     let place = if in_lines { "yours again" } else { "back in the message" };
     let others = if in_lines { 0 } else { message.of_other_kinds(entries) };
     let sentence = match (entries.len() - others, others) {

@@ -75,6 +75,12 @@ pub(super) fn press(app: &mut App) -> Vec<Effect> {
 
 /// Stops the turn; what is pending comes back.
 pub(super) fn stop(app: &mut App) -> Vec<Effect> {
+    if !app.ui.run.agents.main().running()
+        && let Some(whom) = app.ui.run.stopped_by_all()
+    {
+        let are = if app.ui.run.run_alone().count() == 1 { "is" } else { "are" };
+        app.status.say(format!("{whom} {are} being stopped"), app.ui.now);
+    }
     app.ui.run.agents.cancelling(app.ui.now);
     vec![Effect::Request(Request::Stop)]
 }

@@ -67,6 +67,8 @@ fn work(app: &App) -> Vec<String> {
             ],
             None => vec![used, format!("To resume: steersman --resume {session}")],
         }),
+        // A session that was only read.
+        (None, _) if app.replay.is_some() => return Vec::new(),
         (None, _) => lines.push(format!("The conversation is not kept. {used}")),
     }
     lines

@@ -500,8 +500,9 @@ impl<'a> ExecRun<'a> {
         match self.left_texts {
             LeftTexts::Keep => {
                 if let Some(sentence) = left.sentence() {
-                    let how = "--pending send or drop decides, or the screen";
-                    self.err.say(&format!("{sentence}; {how}"));
+                    let how =
+                        if left.pending.is_empty() { "" } else { "; --pending send or drop decides, or the screen" };
+                    self.err.say(&format!("{sentence}{how}"));
                 }
             }
             LeftTexts::Send => {
