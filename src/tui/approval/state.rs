@@ -361,9 +361,14 @@ impl Questions {
             self.count += 1;
             let question = (QuestionId::new(self.count), question);
             if question.1.subject.is_asked_by_user() {
-                self.queue.push_front(question);
-                self.top = 0;
-                self.marked.clear();
+                // Behind what the user has asked for before.
+                let is_of_user = |(_, known): &&(QuestionId, Question)| known.subject.is_asked_by_user();
+                let place = self.queue.iter().take_while(is_of_user).count();
+                self.queue.insert(place, question);
+                if place == 0 {
+                    self.top = 0;
+                    self.marked.clear();
+                }
             } else {
                 self.queue.push_back(question);
             }
